@@ -1,0 +1,176 @@
+// The transmit loop of a network device: the whole life of a buffer from avail
+// entry to used element, in reading order. One turn takes one packet.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "core/backend/net/tx_copy.h"
+#include "core/backend/net/tx_sink.h"
+#include "core/ring/device_ring.h"
+
+namespace vringlab {
+
+// Limits of one run of the loop, after which others get their turn.
+struct Weight {
+  std::uint32_t packets = 256;
+  std::uint32_t bytes = 0x80000;
+};
+
+struct NetTxConfig {
+  std::uint32_t batch = 64;      // frames handed to the sink at once
+  std::uint32_t copy_batch = 1;  // frames whose copies are made in one go
+  std::uint32_t header_bytes = sizeof(VirtioNetHdr);
+  bool xdp_headroom = true;  // the sink runs a program
+  Weight weight;
+};
+
+enum class Turn : std::uint8_t {
+  kPacket,  // took one chain; there may be more
+  kEmpty,   // nothing available; all that was taken has been sent and published
+  kYield,   // the weight is used up; all that was taken has been sent and published
+  kBroken   // the queue broke in this turn
+};
+
+struct NetTxCounters {
+  std::uint64_t packets = 0;  // frames accepted by the sink
+  std::uint64_t bytes = 0;    // their length, header not counted
+  std::uint64_t batches = 0;  // calls of the sink
+  std::uint64_t dropped = 0;  // frames of batches the sink refused
+  std::uint64_t refused = 0;  // chains given back unsent, length 0
+  std::uint64_t calls = 0;    // driver notified
+  RingError last_error = RingError::kNone;
+};
+
+template <RingAccess A, PayloadAccess P, FrameBuffers B, TxSink S, Caller C>
+class NetTx {
+ public:
+  NetTx(DeviceRing<A, P> ring, B& buffers, S& sink, C& caller, const NetTxConfig& config,
+        std::size_t regions)
+      : ring_(std::move(ring)),
+        buffers_(buffers),
+        sink_(sink),
+        caller_(caller),
+        config_(config),
+        pieces_(chain_room(ring_.state().size, regions) * config.copy_batch),
+        staged_(config.copy_batch) {
+    batch_.reserve(config.batch);
+    const std::size_t room = pieces_.size() / config.copy_batch;
+    for (std::size_t i = 0; i < staged_.size(); ++i)
+      staged_[i].chain.room = std::span(pieces_).subspan(i * room, room);
+  }
+
+  // Takes at most one packet.
+  Turn step() {
+    if (!running_) begin_run();
+    Chain& chain = staged_[staged_count_].chain;
+    RingError error = RingError::kNone;
+    const Fetch fetch = ring_.next_chain(chain, error);
+    if (fetch != Fetch::kHead)
+      return end_run(fetch == Fetch::kEmpty ? Turn::kEmpty : Turn::kBroken);
+    if (error == RingError::kNone) error = stage(chain);
+    if (error != RingError::kNone) refuse(chain.head, error);
+    run_bytes_ += chain.readable_bytes;
+    if (staged_count_ == config_.copy_batch) copy_staged();
+    if (batch_.size() == config_.batch) flush();
+    if (++run_packets_ >= config_.weight.packets || run_bytes_ >= config_.weight.bytes)
+      return end_run(Turn::kYield);
+    return Turn::kPacket;
+  }
+
+  // Asks for kicks before going to sleep; true: there is work already, go on.
+  bool arm() { return ring_.enable_notify(); }
+
+  DeviceRing<A, P>& ring() { return ring_; }
+  const NetTxCounters& counters() const { return counters_; }
+
+ private:
+  // A chain parsed and given a buffer, whose bytes have yet to be copied.
+  struct Staged {
+    Chain chain;
+    TxRequest request;
+    XdpBuffer buffer;
+  };
+
+  void begin_run() {
+    running_ = true;
+    run_packets_ = run_bytes_ = 0;
+    ring_.disable_notify();
+  }
+
+  Turn end_run(Turn why) {
+    running_ = false;
+    copy_staged();
+    flush();
+    return why;
+  }
+
+  RingError stage(const Chain& chain) {
+    const auto request = parse_tx(chain, config_.header_bytes, config_.xdp_headroom);
+    if (!request.ok()) return request.error();
+    std::byte* memory = buffers_.allocate(request.value().buffer_bytes);
+    if (memory == nullptr) return RingError::kNoBuffer;
+    Staged& staged = staged_[staged_count_++];
+    staged.request = request.value();
+    staged.buffer = {memory, xdp_frame_offset(config_.xdp_headroom), request.value().frame_bytes};
+    return RingError::kNone;
+  }
+
+  // A chain that can't be sent goes back at once, with length 0, in its order.
+  void refuse(std::uint16_t head, RingError error) {
+    copy_staged();
+    ++counters_.refused;
+    counters_.last_error = error;
+    ring_.push_used(head, 0);
+  }
+
+  void copy_staged() {
+    if (staged_count_ == 0) return;
+    if (config_.copy_batch > 1) ring_.payload().begin_copies();
+    for (std::uint32_t i = 0; i < staged_count_; ++i) {
+      const Staged& staged = staged_[i];
+      copy_frame(ring_.payload(), staged.chain, staged.request, staged.buffer);
+      batch_.push_back(staged.buffer);
+      ring_.push_used(staged.chain.head, 0);
+    }
+    if (config_.copy_batch > 1) ring_.payload().end_copies();
+    staged_count_ = 0;
+  }
+
+  // Hands the batch to the sink, then lets the driver have its buffers back.
+  void flush() {
+    if (!batch_.empty()) send_batch();
+    if (ring_.flush_used() > 0 && ring_.should_call()) {
+      ++counters_.calls;
+      caller_.call();
+    }
+  }
+
+  void send_batch() {
+    ++counters_.batches;
+    if (sink_.send(batch_)) {
+      counters_.packets += batch_.size();
+      for (const XdpBuffer& buffer : batch_) counters_.bytes += buffer.frame_bytes;
+    } else {
+      counters_.dropped += batch_.size();
+      for (const XdpBuffer& buffer : batch_) buffers_.release(buffer.hard_start);
+    }
+    batch_.clear();
+  }
+
+  DeviceRing<A, P> ring_;
+  B& buffers_;
+  S& sink_;
+  C& caller_;
+  NetTxConfig config_;
+  std::vector<Piece> pieces_;   // chain rooms of all staged chains
+  std::vector<Staged> staged_;  // at least one: the chain being fetched
+  std::uint32_t staged_count_ = 0;
+  std::vector<XdpBuffer> batch_;  // copied, not yet sent
+  bool running_ = false;
+  std::uint32_t run_packets_ = 0;
+  std::uint32_t run_bytes_ = 0;
+  NetTxCounters counters_;
+};
+
+}  // namespace vringlab
