@@ -1,0 +1,13 @@
+# _native: the extension module of the Python package, from bindings/*.pybind.cc.
+file(GLOB pybind_sources CONFIGURE_DEPENDS bindings/*.pybind.cc)
+if(NOT pybind_sources)
+  message(STATUS "no *.pybind.cc yet: _native is left out")
+  return()
+endif()
+
+find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
+find_package(pybind11 3 CONFIG REQUIRED)
+# NO_EXTRAS: link-time optimisation doubles the build and the hot loops are in headers anyway.
+pybind11_add_module(_native MODULE NO_EXTRAS ${pybind_sources})
+target_link_libraries(_native PRIVATE vringlab_sim)
+install(TARGETS _native LIBRARY DESTINATION vringlab)
