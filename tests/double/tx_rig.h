@@ -1,0 +1,78 @@
+// A transmit queue on plain memory with a host that keeps what it is sent.
+#pragma once
+
+#include <vector>
+
+#include "core/backend/net/page_frag.h"
+#include "core/device/net_tx.h"
+#include "core/memory/direct_access.h"
+#include "tests/double/raw_guest.h"
+
+namespace vringlab::test {
+
+// A frame as it left the queue.
+struct SentFrame {
+  VirtioNetHdr header;
+  std::vector<std::byte> bytes;
+};
+
+// Keeps each frame and gives its buffer back; or refuses whole batches.
+struct KeepingSink {
+  PageFragPool* pool;
+  bool refuses = false;
+  std::vector<SentFrame> frames;
+  std::vector<std::size_t> batches;  // size of each batch offered
+
+  bool send(std::span<const XdpBuffer> batch) {
+    batches.push_back(batch.size());
+    if (refuses) return false;
+    for (const XdpBuffer& buffer : batch) {
+      frames.push_back(
+          {buffer.meta().header, {buffer.frame(), buffer.frame() + buffer.frame_bytes}});
+      pool->release(buffer.hard_start);
+    }
+    return true;
+  }
+};
+static_assert(TxSink<KeepingSink>);
+
+struct CountingCaller {
+  int calls = 0;
+  void call() { ++calls; }
+};
+
+struct TxRig {
+  using Tx = NetTx<DirectAccess, DirectPayload, PageFragPool, KeepingSink, CountingCaller>;
+
+  RawGuest guest;
+  RawRing ring;
+  std::vector<std::byte> host = std::vector<std::byte>(128 * kFragChunkBytes);
+  PageFragPool pool{host};
+  KeepingSink sink{.pool = &pool, .refuses = false, .frames = {}, .batches = {}};
+  CountingCaller caller;
+  Tx tx;
+
+  TxRig(const std::vector<RegionSpec>& regions, const QueueConfig& config,
+        const NetTxConfig& options)
+      : guest(regions),
+        ring(guest, config),
+        tx({DirectAccess(ring.areas), DirectPayload(guest.memory()), config}, pool, sink, caller,
+           options, regions.size()) {}
+  explicit TxRig(std::uint32_t size, const NetTxConfig& options = {}, std::uint64_t features = 0)
+      : TxRig({{0, 0x20000}}, packed_ring(size, features), options) {}
+
+  // Offers a packet of one descriptor, header included.
+  void offer(std::uint16_t head, std::uint64_t addr, std::uint32_t bytes) {
+    ring.desc(head) = {addr, bytes, 0, 0};
+    ring.offer(head);
+  }
+  // Runs until the loop says why it stops.
+  Turn run() {
+    for (;;) {
+      const Turn turn = tx.step();
+      if (turn != Turn::kPacket) return turn;
+    }
+  }
+};
+
+}  // namespace vringlab::test
