@@ -14,4 +14,5 @@ target_precompile_headers(vringlab_tests PRIVATE <gtest/gtest.h>)
 target_compile_options(vringlab_tests PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
 
 include(GoogleTest)
-gtest_discover_tests(vringlab_tests DISCOVERY_MODE PRE_TEST PROPERTIES LABELS cpp)
+gtest_discover_tests(vringlab_tests DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                     PROPERTIES LABELS cpp)
