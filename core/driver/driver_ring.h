@@ -145,21 +145,24 @@ class DriverRing {
       release(head);
       return heads_[head].token;
     }
+    state_.detach_cursor = 0;
     return std::nullopt;
   }
 
   // A new queue in the same memory; whatever was in flight is forgotten (detach
   // it first). The device must have been stopped.
-  void reset() {
+  void reset() requires ResettableDriverAccess<A> {
     state_ = {.size = state_.size, .event_idx = state_.event_idx, .indirect = state_.indirect};
     for (Head& head : heads_) head = {};
     free_all();
     access_.put_avail_flags(0);
     access_.put_avail_idx(0);
     if (state_.event_idx) access_.put_used_event(0);
+    access_.clear_used(state_.event_idx);
   }
 
-  // Starts both free-running indices of an empty queue at `idx`.
+  // Starts both free-running indices of an empty queue at `idx`, where used.idx
+  // in memory stands already.
   void start(std::uint16_t idx) {
     state_.next_avail = state_.published_avail = state_.kicked_avail = idx;
     state_.used_idx = state_.last_used = idx;
@@ -266,6 +269,7 @@ class DriverRing {
   }
 
   bool arm_callback(std::uint16_t after) {
+    if (state_.broken != RingError::kNone) return false;
     if (state_.event_idx) {
       access_.put_used_event(static_cast<std::uint16_t>(state_.last_used + after));
     } else if (state_.calls_suppressed) {

@@ -73,4 +73,11 @@ concept DriverAccess = requires(A a, std::uint16_t word, Desc desc) {
   a.template order<OrderPoint::kDriverPublishAvail>();
 };
 
+// What a driver needs besides to make a used ring new again: zeroes its flags,
+// its index and, where EVENT_IDX is negotiated, avail_event.
+template <class A>
+concept ResettableDriverAccess = DriverAccess<A> && requires(A a, bool event_idx) {
+  a.clear_used(event_idx);
+};
+
 }  // namespace vringlab

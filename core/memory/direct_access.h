@@ -85,6 +85,11 @@ class DirectDriverAccess {
   void put_used_event(std::uint16_t idx) {
     store_word(areas_.avail + used_event_word(areas_.size), idx);
   }
+  void clear_used(bool event_idx) {
+    store_word(areas_.used + kRingFlagsWord, 0);
+    store_word(areas_.used + kRingIdxWord, 0);
+    if (event_idx) store_word(areas_.used + avail_event_word(areas_.size), 0);
+  }
   std::uint16_t get_used_idx() const { return load_word(areas_.used + kRingIdxWord); }
   UsedElem get_used_element(std::uint16_t slot) const {
     const volatile UsedElem& e = areas_.used_ring()[slot];
@@ -102,6 +107,6 @@ class DirectDriverAccess {
  private:
   RingAreas areas_;
 };
-static_assert(DriverAccess<DirectDriverAccess>);
+static_assert(ResettableDriverAccess<DirectDriverAccess>);
 
 }  // namespace vringlab

@@ -169,6 +169,7 @@ class DeviceRing {
     reset();
     state_.next_avail = state_.avail_idx = base;
     state_.next_used = access_.get_used_idx();
+    access_.put_used_flags(0);  // whoever served the ring before may have left NO_NOTIFY
   }
 
   // Back to the state of a new queue; nothing in flight is written any more.
