@@ -22,7 +22,7 @@ struct NetTxConfig {
   std::uint32_t copy_batch = 1;  // frames whose copies are made in one go
   std::uint32_t header_bytes = sizeof(VirtioNetHdr);
   bool xdp_headroom = true;  // the sink runs a program
-  Weight weight;
+  Weight weight{};
 };
 
 enum class Turn : std::uint8_t {
@@ -33,6 +33,7 @@ enum class Turn : std::uint8_t {
 };
 
 struct NetTxCounters {
+  std::uint64_t taken = 0;          // chains fetched, well-formed or not
   std::uint64_t packets = 0;  // frames accepted by the sink
   std::uint64_t bytes = 0;    // their length, header not counted
   std::uint64_t batches = 0;  // calls of the sink
@@ -68,6 +69,7 @@ class NetTx {
     const Fetch fetch = ring_.next_chain(chain, error);
     if (fetch != Fetch::kHead)
       return end_run(fetch == Fetch::kEmpty ? Turn::kEmpty : Turn::kBroken);
+    ++counters_.taken;
     if (error == RingError::kNone) error = stage(chain);
     if (error != RingError::kNone) refuse(chain.head, error);
     run_bytes_ += chain.readable_bytes;
@@ -77,6 +79,9 @@ class NetTx {
       return end_run(Turn::kYield);
     return Turn::kPacket;
   }
+
+  // Ends the run where it is: what was taken is sent and published.
+  void finish() { end_run(Turn::kYield); }
 
   // Asks for kicks before going to sleep; true: there is work already, go on.
   bool arm() { return ring_.enable_notify(); }

@@ -1,0 +1,285 @@
+// The core's access concepts on simulated memory: every operation moves real
+// bytes and charges the core that runs it.
+#pragma once
+
+#include "core/memory/direct_access.h"
+#include "sim/access/operations.h"
+#include "sim/access/plan.h"
+
+namespace vringlab::sim {
+
+// What one half of the ring tells the scheduler; cleared once delivered.
+struct Doorbells {
+  bool used_written = false;  // the used area was written where a guest may poll
+  bool kick = false;          // the guest kicked
+  std::uint64_t kick_ps = 0;  // when
+  bool call = false;          // the device called
+  std::uint64_t call_ps = 0;  // when
+
+  bool any() const { return used_written || kick || call; }
+};
+
+// What all device-side accesses of one queue share. `core` may change: a kick
+// may be served on the guest's own core.
+struct DeviceContext {
+  Core* core = nullptr;
+  Doorbells* bells = nullptr;
+  std::size_t variant = 0;               // ring_variant_base of the next ring operation
+  std::array<bool, 4> opens{};           // by Scope: the plan opens a section for it
+  std::array<bool, 4> opens_unmapped{};  // the same without the mappings
+  std::uint32_t user_page_shift = 21;    // log2 of the page size of guest memory
+  bool unmapped = false;                 // the plan's mappings can't be used now
+
+  bool opens_section(Scope scope) const {
+    return (unmapped ? opens_unmapped : opens)[static_cast<std::size_t>(scope)];
+  }
+  void set_unmapped(bool now) {
+    unmapped = now;
+    variant = ring_variant_base({.in_section = false, .unmapped = now});
+  }
+};
+
+// Which scopes open a section under `plan`, with its mappings or without.
+std::array<bool, 4> section_scopes(const AccessPlan& plan, bool unmapped);
+
+class ModelAccess {
+ public:
+  ModelAccess(DeviceContext& context, const RingAreas& areas, const AccessPlan& plan)
+      : memory_(areas), context_(&context), areas_(areas), plan_(plan) {}
+
+  std::uint16_t get_avail_idx() {
+    read_avail(RingOp::kGetAvailIdx, Step::kAvailIndex, kRingIdxWord);
+    return memory_.get_avail_idx();
+  }
+  std::uint16_t get_avail_head(std::uint16_t slot) {
+    read_avail(RingOp::kGetAvailHead, Step::kAvailHead, kAvailRingWord + slot);
+    return memory_.get_avail_head(slot);
+  }
+  std::uint16_t get_avail_flags() {
+    read_avail(RingOp::kGetAvailFlags, Step::kCall, kRingFlagsWord);
+    return memory_.get_avail_flags();
+  }
+  std::uint16_t get_used_event() {
+    read_avail(RingOp::kGetUsedEvent, Step::kCall, used_event_word(areas_.size));
+    return memory_.get_used_event();
+  }
+  std::uint16_t get_used_idx() {
+    read(RingOp::kGetUsedIdx, areas_.used + kRingIdxWord, Step::kUsed, plan_.map_used);
+    return memory_.get_used_idx();
+  }
+  Desc get_descriptor(std::uint16_t index) {
+    read(RingOp::kGetDescriptor, areas_.desc + index, Step::kDescriptor, plan_.map_desc);
+    return memory_.get_descriptor(index);
+  }
+
+  void put_used_elements(std::uint16_t slot, const UsedElem* elems, std::uint16_t count) {
+    const UsedElem* first = areas_.used_ring() + slot;
+    const std::size_t op = number(count == 1 ? RingOp::kPutUsedOne : RingOp::kPutUsedBlock);
+    core().begin(op);
+    touch_page(first, Step::kUsed, plan_.map_used);
+    if (count > 1)
+      core().copy_bytes(static_cast<std::uint32_t>(count * sizeof(UsedElem)), Step::kUsed);
+    core().store_lines(line(first), line(first + count - 1), Step::kUsed);
+    core().end(op);
+    memory_.put_used_elements(slot, elems, count);
+  }
+  void put_used_flags(std::uint16_t flags) {
+    write_used(RingOp::kPutUsedFlags, Step::kSuppress, kRingFlagsWord);
+    memory_.put_used_flags(flags);
+  }
+  void put_used_idx(std::uint16_t idx) {
+    write_used(RingOp::kPutUsedIdx, Step::kUsed, kRingIdxWord);
+    memory_.put_used_idx(idx);
+  }
+  void put_avail_event(std::uint16_t idx) {
+    write_used(RingOp::kPutAvailEvent, Step::kSuppress, avail_event_word(areas_.size));
+    memory_.put_avail_event(idx);
+  }
+
+  void begin_section(Scope scope) {
+    if (!context_->opens_section(scope)) return;
+    core().run(operation_index(Op::kSectionAvail) + static_cast<std::size_t>(scope));
+    context_->variant = ring_variant_base({.in_section = true, .unmapped = context_->unmapped});
+  }
+  void end_section(Scope scope) {
+    if (context_->opens_section(scope)) context_->set_unmapped(context_->unmapped);
+  }
+
+  template <OrderPoint P>
+  void order() {
+    if constexpr (P == OrderPoint::kDeviceEnableNotify) {
+      core().run(operation_index(Op::kEnableNotifyBarrier));
+    } else if constexpr (P == OrderPoint::kDeviceCallDecision) {
+      core().run(operation_index(Op::kCallDecisionBarrier));
+    }
+  }
+
+ private:
+  Core& core() { return *context_->core; }
+  LineId line(const void* p) { return core().machine().line_of(p); }
+  std::size_t number(RingOp op) const { return context_->variant + static_cast<std::size_t>(op); }
+
+  // A mapping is made of base pages; otherwise the guest's own page size counts.
+  void touch_page(const void* p, Step step, bool mapped) {
+    const auto offset =
+        static_cast<std::uint64_t>(static_cast<const std::byte*>(p) - core().machine().arena);
+    const bool direct = mapped && !context_->unmapped;
+    const auto page =
+        static_cast<std::uint32_t>(offset >> (direct ? 12 : context_->user_page_shift));
+    core().touch_page(direct ? page | kMappedPage : page, step);
+  }
+  void read(RingOp op, const void* p, Step step, bool mapped) {
+    core().begin(number(op));
+    touch_page(p, step, mapped);
+    core().load(line(p), step);
+    core().end(number(op));
+  }
+  void read_avail(RingOp op, Step step, std::size_t word) {
+    read(op, areas_.avail + word, step, plan_.map_avail);
+  }
+  void write_used(RingOp op, Step step, std::size_t word) {
+    core().begin(number(op));
+    touch_page(areas_.used + word, step, plan_.map_used);
+    core().store(line(areas_.used + word), step);
+    core().end(number(op));
+    context_->bells->used_written = true;
+  }
+
+  static constexpr std::uint32_t kMappedPage = 1u << 31;
+
+  DirectAccess memory_;
+  DeviceContext* context_;
+  RingAreas areas_;
+  AccessPlan plan_;
+};
+static_assert(RingAccess<ModelAccess>);
+
+class ModelPayload {
+ public:
+  ModelPayload(DeviceContext& context, const GuestMemory& memory)
+      : memory_(memory), context_(&context) {}
+
+  Result<std::size_t> translate(GuestAddr addr, std::uint32_t len, std::span<Piece> out) {
+    core().run(operation_index(Op::kTranslate));
+    return memory_.translate(addr, len, out);
+  }
+  void copy_in(Transfer what, std::byte* host, const std::byte* source, std::uint32_t len) {
+    const Copy copy = begin_copy(what, source);
+    core().load_lines(line(source), line(source + len - 1), copy.step);
+    if (what != Transfer::kIndirect)
+      core().store_lines(line(host), line(host + len - 1), copy.step);
+    core().copy_bytes(len, copy.step);
+    core().end(copy.op);
+    memory_.copy_in(what, host, source, len);
+  }
+  void copy_out(Transfer what, std::byte* host, const std::byte* source, std::uint32_t len) {
+    const Copy copy = begin_copy(what, host);
+    core().store_lines(line(host), line(host + len - 1), copy.step);
+    core().copy_bytes(len, copy.step);
+    core().end(copy.op);
+    memory_.copy_out(what, host, source, len);
+  }
+  void begin_copies() {
+    core().run(operation_index(Op::kCopySection));
+    in_section_ = true;
+  }
+  void end_copies() { in_section_ = false; }
+
+ private:
+  Core& core() { return *context_->core; }
+  LineId line(const void* p) { return core().machine().line_of(p); }
+
+  struct Copy {
+    std::size_t op;
+    Step step;
+  };
+  // Begins a copy of at least one byte whose guest end is at `guest`.
+  Copy begin_copy(Transfer what, const std::byte* guest) {
+    constexpr Op kAlone[] = {Op::kIndirectCopy, Op::kHeaderCopy, Op::kPayloadCopy};
+    constexpr Op kInSection[] = {Op::kIndirectCopy, Op::kHeaderCopyInSection,
+                                 Op::kPayloadCopyInSection};
+    constexpr Step kStepOf[] = {Step::kDescriptor, Step::kHeaderCopy, Step::kPayloadCopy};
+    const auto i = static_cast<std::size_t>(what);
+    const Copy copy{operation_index((in_section_ ? kInSection : kAlone)[i]), kStepOf[i]};
+    core().begin(copy.op);
+    const auto offset = static_cast<std::uint64_t>(guest - core().machine().arena);
+    core().touch_page(static_cast<std::uint32_t>(offset >> context_->user_page_shift), copy.step);
+    return copy;
+  }
+
+  DirectPayload memory_;
+  DeviceContext* context_;
+  bool in_section_ = false;
+};
+static_assert(PayloadAccess<ModelPayload>);
+
+// The guest's half: plain loads and stores on its own core.
+class ModelDriverAccess {
+ public:
+  ModelDriverAccess(Core& core, Doorbells& bells, const RingAreas& areas)
+      : memory_(areas), core_(&core), bells_(&bells), areas_(areas) {}
+
+  void put_descriptor(std::uint16_t index, const Desc& desc) {
+    store(areas_.desc + index, Step::kGuestFill);
+    memory_.put_descriptor(index, desc);
+  }
+  void put_indirect(Desc* entry, const Desc& desc) {
+    store(entry, Step::kGuestFill);
+    memory_.put_indirect(entry, desc);
+  }
+  void put_avail_head(std::uint16_t slot, std::uint16_t head) {
+    store(areas_.avail + kAvailRingWord + slot, Step::kGuestFill);
+    memory_.put_avail_head(slot, head);
+  }
+  void put_avail_idx(std::uint16_t idx) {
+    core_->run(operation_index(Op::kGuestPublish));
+    store(areas_.avail + kRingIdxWord, Step::kGuestPublish);
+    memory_.put_avail_idx(idx);
+  }
+  void put_avail_flags(std::uint16_t flags) {
+    store(areas_.avail + kRingFlagsWord, Step::kGuestInterrupt);
+    memory_.put_avail_flags(flags);
+  }
+  void put_used_event(std::uint16_t idx) {
+    store(areas_.avail + used_event_word(areas_.size), Step::kGuestInterrupt);
+    memory_.put_used_event(idx);
+  }
+  std::uint16_t get_used_idx() {
+    core_->run(operation_index(Op::kGuestReap));
+    load(areas_.used + kRingIdxWord, Step::kGuestReap);
+    return memory_.get_used_idx();
+  }
+  UsedElem get_used_element(std::uint16_t slot) {
+    core_->run(operation_index(Op::kGuestReap));
+    load(areas_.used_ring() + slot, Step::kGuestReap);
+    return memory_.get_used_element(slot);
+  }
+  std::uint16_t get_used_flags() {
+    load(areas_.used + kRingFlagsWord, Step::kGuestKick);
+    return memory_.get_used_flags();
+  }
+  std::uint16_t get_avail_event() {
+    load(areas_.used + avail_event_word(areas_.size), Step::kGuestKick);
+    return memory_.get_avail_event();
+  }
+  template <OrderPoint P>
+  void order() {
+    if constexpr (P == OrderPoint::kDriverKickDecision) {
+      core_->run(operation_index(Op::kGuestKickDecision));
+    } else if constexpr (P == OrderPoint::kDriverEnableCallback) {
+      core_->run(operation_index(Op::kGuestArmCall));
+    }
+  }
+
+ private:
+  void store(const void* p, Step step) { core_->store(core_->machine().line_of(p), step); }
+  void load(const void* p, Step step) { core_->load(core_->machine().line_of(p), step); }
+
+  DirectDriverAccess memory_;
+  Core* core_;
+  Doorbells* bells_;
+  RingAreas areas_;
+};
+static_assert(DriverAccess<ModelDriverAccess>);
+
+}  // namespace vringlab::sim

@@ -1,0 +1,301 @@
+#include "sim/access/operations.h"
+
+namespace vringlab::sim {
+namespace {
+
+// Collects the parts of one operation.
+class Builder {
+ public:
+  Builder(Step step, const CostModel& costs) : costs_(costs) { operation_.step = step; }
+
+  Builder& part(Cost cost, std::uint64_t count = 1) {
+    const std::uint64_t ps = costs_[cost] * count;
+    if (ps > 0) {
+      const std::uint64_t after = straddles(cost) ? ps / 2 : 0;
+      operation_.parts.push_back({cost, ps, count});
+      operation_.lead_ps += ps - after;
+      operation_.tail_ps += after;
+    }
+    return *this;
+  }
+  Builder& drains(bool yes = true) {
+    operation_.drains = operation_.drains || yes;
+    return *this;
+  }
+  operator Operation() const { return operation_; }  // NOLINT: reads as the operation it builds
+
+ private:
+  // Costs that come in two halves, before and after the access: access is allowed
+  // and forbidden again, the iterator set up and advanced.
+  static bool straddles(Cost cost) { return cost == Cost::kStacClac || cost == Cost::kIovIter; }
+
+  const CostModel& costs_;
+  Operation operation_;
+};
+
+enum class Area : std::uint8_t { kDesc, kAvail, kUsed };
+
+// The shape of one ring operation.
+struct RingShape {
+  Step step;
+  Area area;
+  bool read;            // a read is followed by the speculation barrier
+  std::uint64_t words;  // loads or stores
+};
+
+constexpr RingShape kShapes[kRingOps] = {
+    {Step::kAvailIndex, Area::kAvail, true, 1},  // kGetAvailIdx
+    {Step::kAvailHead, Area::kAvail, true, 1},   // kGetAvailHead
+    {Step::kCall, Area::kAvail, true, 1},        // kGetAvailFlags
+    {Step::kCall, Area::kAvail, true, 1},        // kGetUsedEvent
+    {Step::kUsed, Area::kUsed, true, 1},         // kGetUsedIdx
+    {Step::kDescriptor, Area::kDesc, true, 2},   // kGetDescriptor: 16 bytes inline
+    {Step::kUsed, Area::kUsed, false, 1},        // kPutUsedOne
+    {Step::kUsed, Area::kUsed, false, 0},        // kPutUsedBlock
+    {Step::kSuppress, Area::kUsed, false, 1},    // kPutUsedFlags
+    {Step::kUsed, Area::kUsed, false, 1},        // kPutUsedIdx
+    {Step::kSuppress, Area::kUsed, false, 1},    // kPutAvailEvent
+};
+
+class TableBuilder {
+ public:
+  TableBuilder(const AccessPlan& plan, const KernelPreset& kernel, const CostModel& costs)
+      : plan_(plan), kernel_(kernel), costs_(costs) {}
+
+  Operation ring(RingOp op, RingVariant variant) const {
+    const RingShape& shape = kShapes[static_cast<std::size_t>(op)];
+    Builder b(shape.step, costs_);
+    if (op == RingOp::kPutUsedBlock) return block(b, shape, variant);
+    if (op == RingOp::kPutUsedOne && plan_.used_element == UsedElement::kBlock &&
+        !is_mapped(shape.area, variant))
+      return block(b, shape, variant);
+    // Two word writes are two accesses, each with all that comes with one.
+    const bool two_words =
+        op == RingOp::kPutUsedOne && plan_.used_element == UsedElement::kTwoWords;
+    access(b, shape, variant);
+    if (two_words) access(b, shape, variant);
+    return b;
+  }
+
+  Operation other(Op op) const;
+
+ private:
+  bool is_mapped(Area area, RingVariant variant) const {
+    if (variant.unmapped) return false;
+    switch (area) {
+      case Area::kDesc:
+        return plan_.map_desc;
+      case Area::kAvail:
+        return plan_.map_avail;
+      default:
+        return plan_.map_used;
+    }
+  }
+  bool sections() const {
+    return plan_.user_access == UserAccess::kSection ||
+           plan_.user_access == UserAccess::kSharedFixup;
+  }
+
+  // One access by the plan: through the mapping, or as user memory.
+  void access(Builder& b, const RingShape& shape, RingVariant variant) const {
+    if (is_mapped(shape.area, variant)) {
+      guard(b);
+    } else if (!variant.in_section) {
+      enter_user(b, shape.read || sections());
+    }
+    if (!is_mapped(shape.area, variant)) fixup(b);
+    b.part(Cost::kPlainAccess, shape.words);
+  }
+
+  // What lets the kernel touch user memory, once: toggles, check, barrier. A
+  // store by put_user needs no speculation barrier; opening a section does.
+  void enter_user(Builder& b, bool barrier) const {
+    b.part(Cost::kStacClac);
+    if (plan_.user_access == UserAccess::kMasked) {
+      b.part(Cost::kAddressMask);
+      return;
+    }
+    b.part(Cost::kAccessOk);
+    if (barrier && kernel_.nospec) b.part(Cost::kLfenceFloor).drains();
+  }
+
+  void fixup(Builder& b) const {
+    if (plan_.user_access != UserAccess::kSharedFixup) b.part(Cost::kSeparateFixup);
+  }
+
+  void guard(Builder& b) const {
+    switch (plan_.guard) {
+      case Guard::kNone:
+        break;
+      case Guard::kRcu:
+        b.part(Cost::kRcuRead);
+        break;
+      case Guard::kCounter:
+        b.part(Cost::kPlainAccess, 2).part(Cost::kFullBarrier, 2).drains();
+        break;
+      case Guard::kSpinlock:
+        b.part(Cost::kSpinLock).drains();
+        break;
+      case Guard::kAtomic:
+        b.part(Cost::kAtomicRmw, 2).drains();
+        break;
+    }
+  }
+
+  // A block of used elements: a string copy; its bytes come on top.
+  Operation block(Builder& b, const RingShape& shape, RingVariant variant) const {
+    if (is_mapped(shape.area, variant)) {
+      guard(b);
+    } else {
+      if (!variant.in_section) enter_user(b, sections());
+      b.part(Cost::kDirectCall).part(Cost::kHardenedUsercopy);
+    }
+    return b.part(Cost::kCopyStartup);
+  }
+
+  // A scope opens a section only where something in it is user memory.
+  Operation section(Step step) const {
+    Builder b(step, costs_);
+    if (sections()) enter_user(b, true);
+    return b;
+  }
+
+  // A copy from a user buffer: these stay user accesses whatever the plan maps.
+  Operation user_copy(Step step, bool in_section) const {
+    Builder b(step, costs_);
+    b.part(Cost::kIovIter).part(Cost::kDirectCall).part(Cost::kHardenedUsercopy);
+    if (!in_section) {
+      b.part(Cost::kStacClac).part(Cost::kAccessOk);
+      if (kernel_.copy_nospec) b.part(Cost::kLfenceFloor).drains();
+    }
+    return b.part(Cost::kCopyStartup);
+  }
+
+  // One of two operations that are one occurrence together.
+  Operation half(Step step, Cost cost, bool second) const {
+    Operation o = one(step, cost);
+    for (Operation::Part& part : o.parts) {
+      part.ps = second ? part.ps - part.ps / 2 : part.ps / 2;
+      part.count = second ? 1 : 0;
+      o.lead_ps = part.ps;
+    }
+    return o;
+  }
+
+  Operation one(Step step, Cost cost) const { return Builder(step, costs_).part(cost); }
+
+  const AccessPlan& plan_;
+  const KernelPreset& kernel_;
+  const CostModel& costs_;
+};
+
+Operation TableBuilder::other(Op op) const {
+  Builder on_none(Step::kPacket, costs_);
+  switch (op) {
+    case Op::kSectionAvail:
+      return section(Step::kAvailHead);
+    case Op::kSectionDesc:
+      return section(Step::kDescriptor);
+    case Op::kSectionFetch:
+      return section(Step::kAvailHead);
+    case Op::kSectionUsed:
+      return section(Step::kUsed);
+    case Op::kTranslate:
+      return one(Step::kTranslate, Cost::kTranslate);
+    case Op::kIndirectCopy:
+      return user_copy(Step::kDescriptor, false);
+    case Op::kHeaderCopy:
+      return user_copy(Step::kHeaderCopy, false);
+    case Op::kPayloadCopy:
+      return user_copy(Step::kPayloadCopy, false);
+    case Op::kCopySection: {
+      Builder b(Step::kPayloadCopy, costs_);
+      b.part(Cost::kStacClac).part(Cost::kAccessOk);
+      if (kernel_.nospec) b.part(Cost::kLfenceFloor).drains();
+      return b;
+    }
+    case Op::kHeaderCopyInSection:
+      return user_copy(Step::kHeaderCopy, true);
+    case Op::kPayloadCopyInSection:
+      return user_copy(Step::kPayloadCopy, true);
+    case Op::kEnableNotifyBarrier:
+      return Builder(Step::kSuppress, costs_).part(Cost::kFullBarrier).drains();
+    case Op::kCallDecisionBarrier:
+      return Builder(Step::kCall, costs_).part(Cost::kFullBarrier).drains();
+    case Op::kAllocateBuffer:
+      return one(Step::kBuild, Cost::kPageFrag);
+    case Op::kSendCall:
+      return Builder(Step::kSend, costs_)
+          .part(Cost::kIndirectCall)
+          .part(Cost::kSendCall)
+          .part(Cost::kBhPair);
+    case Op::kSendFrame:
+      return Builder(Step::kSend, costs_).part(Cost::kXdpFrame).part(Cost::kXdpProgram);
+    case Op::kReleaseFrame:
+      return one(Step::kSend, Cost::kFrameRelease);
+    case Op::kCall:
+      return Builder(Step::kCall, costs_).part(Cost::kEventfdSignal).part(Cost::kIrqInject);
+    case Op::kRequeue:
+      return one(Step::kRequeue, Cost::kWorkerRequeue);
+    case Op::kScheduleIn:
+      return one(Step::kWake, Cost::kContextSwitch);
+    case Op::kBusyPollTurn:
+      return one(Step::kBusyPoll, Cost::kBusyPollTurn);
+    case Op::kUnmodelledEarly:
+      return half(Step::kPacket, Cost::kUnmodelled, false);
+    case Op::kUnmodelledLate:
+      return half(Step::kPacket, Cost::kUnmodelled, true);
+    case Op::kGuestPacket:
+      return one(Step::kGuestFill, Cost::kGuestPacket);
+    case Op::kGuestBurst:
+      return one(Step::kGuestFill, Cost::kGuestBurst);
+    case Op::kGuestPublish:
+      return one(Step::kGuestPublish, Cost::kPlainAccess);
+    case Op::kGuestReap:
+      return one(Step::kGuestReap, Cost::kPlainAccess);
+    case Op::kGuestKickDecision:
+      return Builder(Step::kGuestKick, costs_).part(Cost::kFullBarrier).drains();
+    case Op::kGuestKickSyscall:
+      return Builder(Step::kGuestKick, costs_).part(Cost::kSyscall).part(Cost::kEventfdSignal);
+    case Op::kGuestKickExit:
+      return one(Step::kGuestKick, Cost::kVmExit);
+    case Op::kGuestPoll:
+      return one(Step::kGuestPoll, Cost::kGuestPoll);
+    case Op::kGuestArmCall:
+      return Builder(Step::kGuestInterrupt, costs_).part(Cost::kFullBarrier).drains();
+    case Op::kGuestInterrupt:
+      return one(Step::kGuestInterrupt, Cost::kGuestInterrupt);
+    case Op::kMapPage:
+      return Builder(Step::kMapping, costs_).part(Cost::kGup).part(Cost::kVmap);
+    case Op::kUnmapPage:
+      return Builder(Step::kMapping, costs_).part(Cost::kVunmap).part(Cost::kUnpinDirty);
+    case Op::kUnmapArea:
+      return one(Step::kMapping, Cost::kTlbShootdown);
+    case Op::kWaitReaders:
+      return one(Step::kMapping, Cost::kRcuGrace);
+    case Op::kInvalidate:
+      return one(Step::kInvalidate, Cost::kMmuNotifier);
+    case Op::kCount:
+      break;
+  }
+  return on_none;
+}
+
+}  // namespace
+
+std::vector<Operation> build_operations(const AccessPlan& plan, const KernelPreset& kernel,
+                                        const CostModel& costs) {
+  const TableBuilder builder(plan, kernel, costs);
+  std::vector<Operation> table;
+  for (const bool unmapped : {false, true}) {
+    for (const bool in_section : {false, true}) {
+      for (std::size_t op = 0; op < kRingOps; ++op)
+        table.push_back(builder.ring(static_cast<RingOp>(op), {in_section, unmapped}));
+    }
+  }
+  for (std::size_t op = 0; op < static_cast<std::size_t>(Op::kCount); ++op)
+    table.push_back(builder.other(static_cast<Op>(op)));
+  return table;
+}
+
+}  // namespace vringlab::sim

@@ -1,0 +1,91 @@
+// The operations of the simulated machine by name, and the table that gives each
+// one its costs under a plan and a kernel.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "sim/access/plan.h"
+#include "sim/cost/model.h"
+#include "sim/machine/core.h"
+
+namespace vringlab::sim {
+
+// Operations on ring metadata. Each exists four times, see RingVariant.
+enum class RingOp : std::uint8_t {
+  kGetAvailIdx,
+  kGetAvailHead,
+  kGetAvailFlags,
+  kGetUsedEvent,
+  kGetUsedIdx,
+  kGetDescriptor,
+  kPutUsedOne,    // one element as the plan says
+  kPutUsedBlock,  // several: the fixed part of one block copy
+  kPutUsedFlags,
+  kPutUsedIdx,
+  kPutAvailEvent,
+  kCount
+};
+
+// Everything else a core does in one go.
+enum class Op : std::uint8_t {
+  kSectionAvail,  // the four scopes, where the plan opens a section for them
+  kSectionDesc,
+  kSectionFetch,
+  kSectionUsed,
+  kTranslate,
+  kIndirectCopy,  // fixed part of a copy; its bytes and lines come on top
+  kHeaderCopy,
+  kPayloadCopy,
+  kCopySection,  // toggles and barrier of copies made in one go, and their parts
+  kHeaderCopyInSection,
+  kPayloadCopyInSection,
+  kEnableNotifyBarrier,
+  kCallDecisionBarrier,
+  kAllocateBuffer,
+  kSendCall,   // a batch handed to the socket
+  kSendFrame,  // one frame of it through the XDP program
+  kReleaseFrame,
+  kCall,
+  kRequeue,
+  kScheduleIn,  // the worker thread is switched to
+  kBusyPollTurn,
+  kUnmodelledEarly,  // work that no row names, half before the copies, half after:
+  kUnmodelledLate,   // spread evenly, as nothing is known of where it lies
+  kGuestPacket,
+  kGuestBurst,
+  kGuestPublish,
+  kGuestReap,
+  kGuestKickDecision,
+  kGuestKickSyscall,  // eventfd written by a user-space guest
+  kGuestKickExit,     // a virtual machine leaves guest mode
+  kGuestPoll,
+  kGuestArmCall,
+  kGuestInterrupt,
+  kMapPage,
+  kUnmapPage,
+  kUnmapArea,    // per area: address range taken back on all cores
+  kWaitReaders,  // per tear-down: until no reader holds the mapping
+  kInvalidate,   // the memory manager calls back
+  kCount
+};
+
+// Which of a ring operation's four forms: inside an open section or not, and
+// with the plan's mappings or without (they were invalidated).
+struct RingVariant {
+  bool in_section = false;
+  bool unmapped = false;
+};
+
+inline constexpr std::size_t kRingOps = static_cast<std::size_t>(RingOp::kCount);
+
+constexpr std::size_t ring_variant_base(RingVariant v) {
+  return ((v.in_section ? 1u : 0u) + (v.unmapped ? 2u : 0u)) * kRingOps;
+}
+constexpr std::size_t operation_index(Op op) { return 4 * kRingOps + static_cast<std::size_t>(op); }
+
+// The table that Core::run indexes: ring operations of the four variants, then Op.
+std::vector<Operation> build_operations(const AccessPlan& plan, const KernelPreset& kernel,
+                                        const CostModel& costs);
+
+}  // namespace vringlab::sim

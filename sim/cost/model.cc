@@ -1,0 +1,156 @@
+#include "sim/cost/model.h"
+
+#include <cmath>
+#include <stdexcept>
+
+#include "sim/cost/rows.h"
+
+namespace vringlab::sim {
+namespace {
+
+constexpr double kPicosecondsPerNanosecond = 1000;
+constexpr double kPicosecondsPerMicrosecond = 1e6;
+constexpr double kMaxPicoseconds = 1e15;  // a quarter of an hour; sums of them fit 64 bits
+
+[[noreturn]] void refuse(const CostOverride& o, const char* range) {
+  throw std::invalid_argument("costs[\"" + o.name + "\"] = " + std::to_string(o.value) + ": " +
+                              range);
+}
+
+void check(const CostOverride& o) {
+  if (o.name == "clock_ghz") {
+    if (!(o.value >= 0.1 && o.value <= 10)) refuse(o, "must be between 0.1 and 10 GHz");
+    return;
+  }
+  const CostRow* row = find_cost_row(o.name);
+  if (row == nullptr) refuse(o, "there is no such cost row");
+  if (!std::isfinite(o.value) || o.value < 0) refuse(o, "must be finite and not negative");
+  if (row->unit == Unit::kFraction && o.value > 1) refuse(o, "must be between 0 and 1");
+}
+
+// Looks rows up by name, overrides first.
+class Resolver {
+ public:
+  Resolver(const HostPreset& host, const std::vector<CostOverride>& overrides)
+      : overrides_(overrides), ghz_(host.clock_ghz.best) {
+    for (const CostOverride& o : overrides) {
+      check(o);
+      if (o.name == "clock_ghz") ghz_ = o.value;
+    }
+  }
+
+  double ghz() const { return ghz_; }
+
+  double value(std::string_view row) const {
+    for (auto o = overrides_.rbegin(); o != overrides_.rend(); ++o) {
+      if (o->name == row) return o->value;
+    }
+    return find_cost_row(row)->best;
+  }
+
+  // The row in picoseconds at this clock.
+  double picoseconds(std::string_view name) const {
+    const CostRow* row = find_cost_row(name);
+    const double v = value(name);
+    switch (row->unit) {
+      case Unit::kCycles:
+      case Unit::kCyclesPerByte:
+        return v * kPicosecondsPerNanosecond / ghz_;
+      case Unit::kNanoseconds:
+        return v * kPicosecondsPerNanosecond * (row->at_ghz > 0 ? row->at_ghz / ghz_ : 1);
+      case Unit::kMicroseconds:
+        return v * kPicosecondsPerMicrosecond;
+      default:
+        throw std::logic_error("cost row is not a time: " + std::string(name));
+    }
+  }
+
+  std::uint64_t whole(std::string_view name) const {
+    const double ps = picoseconds(name);
+    if (ps > kMaxPicoseconds) refuse({std::string(name), value(name)}, "is above 1000 s");
+    return static_cast<std::uint64_t>(std::llround(ps));
+  }
+
+ private:
+  const std::vector<CostOverride>& overrides_;
+  double ghz_;
+};
+
+// Rows that every host and kernel uses as they are.
+struct Use {
+  Cost cost;
+  std::string_view row;
+};
+constexpr Use kUses[] = {
+    {Cost::kAccessOk, "access_ok"},
+    {Cost::kAddressMask, "address_mask"},
+    {Cost::kSeparateFixup, "separate_fixup"},
+    {Cost::kPlainAccess, "plain_access"},
+    {Cost::kIovIter, "iov_iter_copy"},
+    {Cost::kDirectCall, "direct_call"},
+    {Cost::kFullBarrier, "smp_mb"},
+    {Cost::kAtomicRmw, "atomic_rmw"},
+    {Cost::kSpinLock, "spin_lock_unlock"},
+    {Cost::kRcuRead, "rcu_read_section"},
+    {Cost::kL2Hit, "load.l2"},
+    {Cost::kL3Hit, "load.l3"},
+    {Cost::kDram, "load.dram"},
+    {Cost::kTransferCcx, "line_transfer.same_ccx"},
+    {Cost::kTransferRemote, "line_transfer.remote_socket"},
+    {Cost::kRemoteHome, "remote_home_extra"},
+    {Cost::kLineStream, "line_stream"},
+    {Cost::kTranslate, "translate_buffer"},
+    {Cost::kPageFrag, "page_frag_alloc"},
+    {Cost::kFrameRelease, "atomic_rmw"},
+    {Cost::kXdpFrame, "tun_xdp_frame"},
+    {Cost::kXdpProgram, "xdp_program_noop"},
+    {Cost::kSendCall, "tun_send_call"},
+    {Cost::kBhPair, "bh_disable_enable"},
+    {Cost::kVmExit, "kick.pio_ioeventfd"},
+    {Cost::kEventfdSignal, "eventfd_signal"},
+    {Cost::kIrqInject, "irqfd_inject_posted"},
+    {Cost::kContextSwitch, "context_switch.thread"},
+    {Cost::kWorkerRequeue, "worker_requeue"},
+    {Cost::kBusyPollTurn, "busy_poll_turn"},
+    {Cost::kGuestPacket, "pmd_tx_packet"},
+    {Cost::kGuestBurst, "pmd_tx_burst"},
+    {Cost::kGuestPoll, "pmd_empty_poll"},
+    {Cost::kGuestInterrupt, "guest_interrupt"},
+    {Cost::kGup, "gup_fast_per_page"},
+    {Cost::kVmap, "vmap_page"},
+    {Cost::kVunmap, "vunmap_page"},
+    {Cost::kTlbShootdown, "tlb_shootdown"},
+    {Cost::kUnpinDirty, "unpin_dirty_page"},
+    {Cost::kMmuNotifier, "mmu_notifier_call"},
+    {Cost::kRcuGrace, "rcu_grace_period"},
+    {Cost::kUnmodelled, "unmodelled.vhost_net_tx"},
+};
+
+}  // namespace
+
+CostModel resolve_costs(const HostPreset& host, const KernelPreset& kernel,
+                        const std::vector<CostOverride>& overrides) {
+  const Resolver rows(host, overrides);
+  CostModel m;
+  m.clock_ghz = rows.ghz();
+  for (const Use& use : kUses) m.ps[index(use.cost)] = rows.whole(use.row);
+  const auto set = [&m](Cost cost, std::uint64_t ps) { m.ps[index(cost)] = ps; };
+  set(Cost::kStacClac, kernel.smap ? rows.whole(host.stac_clac) : 0);
+  set(Cost::kLfenceFloor, rows.whole(host.lfence));
+  set(Cost::kCopyStartup, rows.whole(host.copy_startup));
+  set(Cost::kHardenedUsercopy, kernel.hardened_usercopy ? rows.whole("hardened_usercopy") : 0);
+  set(Cost::kIndirectCall,
+      rows.whole(kernel.retpoline ? "indirect_call_retpoline" : "indirect_call"));
+  set(Cost::kTransferSocket, rows.whole(host.transfer_socket));
+  set(Cost::kSyscall, rows.whole(kernel.kpti ? "syscall.kpti_pcid" : "syscall.no_kpti"));
+  m.copy_ps_per_byte = rows.picoseconds("copy_per_byte.l1");
+  m.ooo_overlap = rows.value("ooo_overlap");
+  m.store_exposed = rows.value("store_exposed");
+  m.wakeup_ps = rows.whole("wakeup.cpu_awake");
+  m.irq_latency_ps = rows.whole("guest_ipi");
+  m.stlb_hit_ps = rows.whole("stlb_hit");
+  m.page_walk_ps = rows.whole("page_walk");
+  return m;
+}
+
+}  // namespace vringlab::sim

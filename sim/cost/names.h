@@ -1,0 +1,105 @@
+// The two axes of the ledger: what a picosecond was spent on (Cost) and which
+// step of a packet's life spent it (Step).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace vringlab::sim {
+
+enum class Cost : std::uint8_t {
+  kStacClac,       // SMAP toggled on and off around a user access
+  kLfenceFloor,    // speculation barrier with nothing outstanding
+  kBarrierDrain,   // wait of a barrier for the oldest outstanding load
+  kAccessOk,       // range check of a user pointer
+  kAddressMask,    // masking of a user pointer instead of check and barrier
+  kSeparateFixup,  // exception fixup that an access does not share
+  kPlainAccess,    // the load or store itself, line in L1
+  kCopyStartup,    // start of a string copy
+  kCopyBytes,      // a copy's bytes
+  kIovIter,        // iterator around a copy from a user buffer
+  kHardenedUsercopy,
+  kDirectCall,
+  kIndirectCall,
+  kFullBarrier,
+  kAtomicRmw,
+  kSpinLock,
+  kRcuRead,
+  kL2Hit,
+  kL3Hit,
+  kDram,
+  kTransferCcx,     // line modified by a core of the same CCX
+  kTransferSocket,  // line modified by another core of the socket
+  kTransferRemote,  // line modified on the other socket
+  kRemoteHome,      // extra for a line whose home is the other socket
+  kLineStream,      // further lines of one copy
+  kStoreMiss,       // exposed part of gaining ownership for a store
+  kTlb,             // data TLB misses
+  kTranslate,       // look-up of a guest buffer
+  kPageFrag,        // buffer allocated from a page fragment
+  kFrameRelease,    // buffer's page reference dropped
+  kXdpFrame,        // per frame around the XDP program
+  kXdpProgram,      // the XDP program
+  kSendCall,        // one call into the socket
+  kBhPair,          // bottom halves off and on
+  kSyscall,
+  kVmExit,
+  kEventfdSignal,
+  kIrqInject,
+  kContextSwitch,
+  kWorkerRequeue,
+  kBusyPollTurn,
+  kGuestPacket,
+  kGuestBurst,
+  kGuestPoll,
+  kGuestInterrupt,
+  kGup,
+  kVmap,
+  kVunmap,
+  kTlbShootdown,
+  kUnpinDirty,
+  kMmuNotifier,
+  kRcuGrace,
+  kUnmodelled,  // work on the path that no row names
+  kCount
+};
+
+enum class Step : std::uint8_t {
+  kGuestFill,       // guest builds a frame and writes descriptors
+  kGuestPublish,    // guest writes avail entry and index
+  kGuestKick,       // guest decides on a kick, and kicks
+  kGuestReap,       // guest reads used elements
+  kGuestPoll,       // guest finds its ring full
+  kGuestInterrupt,  // guest takes a call
+  kWake,            // worker is scheduled in
+  kSuppress,        // worker turns kicks on and off
+  kAvailIndex,      // worker reads avail.idx
+  kAvailHead,       // worker reads an avail entry
+  kDescriptor,      // worker reads descriptors
+  kTranslate,       // worker translates buffers
+  kBuild,           // worker gets an XDP buffer
+  kHeaderCopy,      // worker copies the virtio-net header
+  kPayloadCopy,     // worker copies the frame
+  kSend,            // socket takes a batch
+  kUsed,            // worker writes used elements and index
+  kCall,            // worker decides on a call, and calls
+  kBusyPoll,        // worker polls before it sleeps
+  kRequeue,         // worker yields to others
+  kMapping,         // metadata areas mapped and unmapped
+  kInvalidate,      // a mapping is invalidated under the worker
+  kPacket,          // not modelled, per packet
+  kCount
+};
+
+inline constexpr std::size_t kCosts = static_cast<std::size_t>(Cost::kCount);
+inline constexpr std::size_t kSteps = static_cast<std::size_t>(Step::kCount);
+
+constexpr std::size_t index(Cost cost) { return static_cast<std::size_t>(cost); }
+constexpr std::size_t index(Step step) { return static_cast<std::size_t>(step); }
+
+std::string_view name(Cost cost);
+std::string_view name(Step step);
+
+}  // namespace vringlab::sim

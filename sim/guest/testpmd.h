@@ -1,0 +1,196 @@
+// A guest that does nothing but transmit: testpmd in txonly mode over the virtio
+// poll-mode driver. Frames are filled one a step, published a burst at a time.
+#pragma once
+
+#include <cstring>
+
+#include "core/driver/driver_ring.h"
+#include "core/spec/net.h"
+#include "sim/access/model_access.h"
+#include "sim/guest/arrivals.h"
+#include "sim/machine/latency.h"
+
+namespace vringlab::sim {
+
+struct TestpmdConfig {
+  std::uint64_t packets = 0;       // to send in all
+  std::uint32_t frame_bytes = 64;  // without the virtio-net header
+  std::uint32_t burst = 32;        // frames between two publications
+  bool split_header = false;       // header in a descriptor of its own
+  bool interrupts = false;         // sleep until called when the ring is full; else poll
+  bool exits = false;              // a kick leaves a virtual machine; else it is a system call
+  bool skip_polls = true;          // account a row of empty polls at once
+};
+
+// Frame memory of the guest: `count` buffers of kStride bytes.
+struct FramePool {
+  static constexpr std::uint32_t kStride = 2176;      // mbuf of 2 KiB and its headroom
+  static constexpr std::uint32_t kFrameOffset = 128;  // headroom; the header lies at its end
+
+  GuestAddr base;
+  std::byte* host = nullptr;
+  std::uint32_t count = 0;
+};
+
+// A burst starts when `Arrivals` says so. `KickHost` is called as kick_host(core)
+// after the guest has paid for the kick.
+template <class KickHost>
+class Testpmd {
+ public:
+  Testpmd(Core& core, DriverRing<ModelDriverAccess>& ring, const FramePool& pool,
+          const TestpmdConfig& config, const Arrivals& arrivals, LatencyLog& latency,
+          KickHost kick_host)
+      : core_(&core),
+        ring_(&ring),
+        pool_(pool),
+        config_(config),
+        arrivals_(arrivals),
+        latency_(&latency),
+        kick_host_(kick_host) {
+    if (!config.interrupts) ring.disable_callback();
+  }
+
+  Core& core() { return *core_; }
+  const Core& core() const { return *core_; }
+  bool runnable() const { return !done() && !polling_ && !asleep_; }
+  bool done() const { return sent_ == config_.packets; }
+  bool asleep() const { return asleep_; }
+  std::uint64_t sent() const { return sent_; }
+  std::uint64_t kicks() const { return kicks_; }
+  std::uint64_t interrupts() const { return interrupts_; }
+
+  // Fills at most one frame.
+  void step() {
+    if (waiting_) {
+      poll();
+      return;
+    }
+    if (in_burst_ == 0) {
+      arrivals_.wait_for(*core_);
+      core_->run(operation_index(Op::kGuestBurst));
+      ring_->reap();  // the only look at used.idx in a burst
+    } else if (ring_->state().last_used != ring_->state().used_idx) {
+      ring_->reap();
+    }
+    if (ring_->state().free_count < descriptors()) {
+      if (in_burst_ > 0) publish();
+      wait_for_room();
+      return;
+    }
+    fill();
+    if (++in_burst_ == config_.burst || done()) publish();
+  }
+
+  // The device wrote what this side polls in a step that started at `start_ps`;
+  // `first`: at equal time the guest's poll came before it.
+  void used_written(std::uint64_t start_ps, bool first) {
+    if (!polling_) return;
+    polling_ = false;
+    const std::uint64_t missed = polls_before(core_->now(), start_ps, poll_ps(), first);
+    core_->run_times(operation_index(Op::kGuestPoll), missed);
+    core_->run_times(operation_index(Op::kGuestReap), missed);
+  }
+
+  // The device called; the guest hears of it at `at_ps`.
+  void called(std::uint64_t at_ps) {
+    if (!asleep_) return;
+    asleep_ = false;
+    core_->idle_until(at_ps);
+    core_->run(operation_index(Op::kGuestInterrupt));
+    ++interrupts_;
+    ring_->disable_callback();
+  }
+
+ private:
+  std::uint32_t descriptors() const { return config_.split_header ? 2 : 1; }
+  std::uint64_t poll_ps() const {
+    return core_->operation_ps(operation_index(Op::kGuestPoll)) +
+           core_->operation_ps(operation_index(Op::kGuestReap));
+  }
+
+  void fill() {
+    core_->run(operation_index(Op::kGuestPacket));
+    const std::uint32_t offset = next_buffer_ * FramePool::kStride + FramePool::kFrameOffset;
+    std::byte* frame = pool_.host + offset;
+    clear_header(frame - sizeof(VirtioNetHdr));
+    write_frame(frame);
+    const GuestAddr addr{pool_.base.value + offset - sizeof(VirtioNetHdr)};
+    latency_->start(core_->now());
+    queue(addr);
+    if (++next_buffer_ == pool_.count) next_buffer_ = 0;
+    ++sent_;
+  }
+
+  void queue(GuestAddr addr) {
+    constexpr std::uint32_t kHeader = sizeof(VirtioNetHdr);
+    const Buffer apart[] = {{addr, kHeader},
+                            {GuestAddr{addr.value + kHeader}, config_.frame_bytes}};
+    const Buffer whole[] = {{addr, kHeader + config_.frame_bytes}};
+    const auto buffers =
+        config_.split_header ? std::span<const Buffer>(apart) : std::span<const Buffer>(whole);
+    (void)ring_->add(buffers, {}, sent_);  // room was checked
+  }
+
+  // The driver writes the header only where it differs from zero, so its line
+  // stays shared once it has been cleared.
+  void clear_header(std::byte* header) {
+    const LineId line = core_->machine().line_of(header);
+    core_->load(line, Step::kGuestFill);
+    const VirtioNetHdr zero;
+    if (std::memcmp(header, &zero, sizeof(zero)) == 0) return;
+    core_->store(line, Step::kGuestFill);
+    std::memcpy(header, &zero, sizeof(zero));
+  }
+
+  // testpmd writes the protocol headers; the rest of the frame stays as it is.
+  void write_frame(std::byte* frame) {
+    constexpr std::uint32_t kHeaders = 42;  // Ethernet, IPv4, UDP
+    const std::uint32_t bytes = std::min(kHeaders, config_.frame_bytes);
+    Machine& machine = core_->machine();
+    core_->store_lines(machine.line_of(frame), machine.line_of(frame + bytes - 1),
+                       Step::kGuestFill);
+    const std::uint64_t number = sent_;
+    std::memcpy(frame, &number, sizeof(number));
+  }
+
+  void publish() {
+    in_burst_ = 0;
+    ring_->publish();
+    if (!ring_->kick_needed()) return;
+    core_->run(operation_index(config_.exits ? Op::kGuestKickExit : Op::kGuestKickSyscall));
+    ++kicks_;
+    kick_host_(*core_);
+  }
+
+  void wait_for_room() {
+    if (config_.interrupts) {
+      asleep_ = !ring_->enable_callback();
+    } else {
+      waiting_ = true;
+    }
+  }
+  void poll() {
+    core_->run(operation_index(Op::kGuestPoll));
+    const bool found = ring_->reap().has_value();
+    waiting_ = ring_->state().free_count < descriptors();
+    polling_ = config_.skip_polls && !found;
+  }
+
+  Core* core_;
+  DriverRing<ModelDriverAccess>* ring_;
+  FramePool pool_;
+  TestpmdConfig config_;
+  Arrivals arrivals_;
+  LatencyLog* latency_;
+  KickHost kick_host_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t kicks_ = 0;
+  std::uint64_t interrupts_ = 0;
+  std::uint32_t in_burst_ = 0;     // frames added, not yet published
+  std::uint32_t next_buffer_ = 0;  // of the pool
+  bool waiting_ = false;           // the ring is full: polls for used elements
+  bool polling_ = false;           // the last poll found none; more are accounted later
+  bool asleep_ = false;            // waits for a call
+};
+
+}  // namespace vringlab::sim

@@ -1,0 +1,159 @@
+// The vhost worker thread of one transmit queue: runs the device loop, polls a
+// while when there is nothing, sleeps, and is woken by kicks. It also maps the
+// ring again after an invalidation, before it next runs.
+#pragma once
+
+#include "core/device/net_tx.h"
+#include "sim/access/mapping.h"
+#include "sim/access/model_access.h"
+
+namespace vringlab::sim {
+
+struct VhostWorkerConfig {
+  std::uint64_t busy_poll_ps = 0;    // polls that long before it sleeps
+  std::uint32_t inline_packets = 0;  // packets a kick serves itself before it wakes the worker
+};
+
+template <class Device>
+class VhostWorker {
+ public:
+  VhostWorker(Core& core, Device& device, DeviceContext& context, RingMapping& mapping,
+              const QueueConfig& ring, const VhostWorkerConfig& config)
+      : core_(&core),
+        device_(&device),
+        context_(&context),
+        mapping_(&mapping),
+        ring_(ring),
+        config_(config) {}
+
+  Core& core() { return *core_; }
+  const Core& core() const { return *core_; }
+  bool runnable() const { return state_ != State::kAsleep; }
+  bool asleep() const { return state_ == State::kAsleep; }
+  bool broken() const { return broken_; }
+  std::uint64_t wakeups() const { return wakeups_; }
+  std::uint64_t inline_served() const { return inline_served_; }
+
+  // Takes at most one packet, or polls once.
+  void step() {
+    if (state_ == State::kPolling) {
+      poll();
+      return;
+    }
+    if (run_starts_) start_run();
+    const Turn turn = device_->step();
+    if (took_packet()) core_->run(operation_index(Op::kUnmodelledLate));
+    switch (turn) {
+      case Turn::kPacket:
+        return;
+      case Turn::kYield:
+        core_->run(operation_index(Op::kRequeue));
+        run_starts_ = true;
+        return;
+      case Turn::kEmpty:
+        run_starts_ = true;
+        wait();
+        return;
+      case Turn::kBroken:
+        broken_ = true;
+        state_ = State::kAsleep;
+        return;
+    }
+  }
+
+  // A kick at `at_ps`. A worker that runs already looks again before it sleeps.
+  void kicked(std::uint64_t at_ps) {
+    if (broken_) return;
+    if (state_ != State::kAsleep) {
+      kick_pending_ = true;
+      return;
+    }
+    core_->idle_until(at_ps + core_->machine().costs.wakeup_ps);
+    core_->run(operation_index(Op::kScheduleIn));
+    ++wakeups_;
+    state_ = State::kRunning;
+  }
+
+  // The kick serves a few packets on the kicking core. True: there is more, or
+  // the worker is at it; it must be kicked as well.
+  bool serve_inline(Core& kicking) {
+    if (state_ != State::kAsleep || broken_) return true;
+    context_->core = &kicking;
+    const bool more = serve_some();
+    context_->core = core_;
+    return more;
+  }
+
+ private:
+  enum class State : std::uint8_t { kAsleep, kRunning, kPolling };
+
+  bool took_packet() {
+    const std::uint64_t taken = device_->counters().taken;
+    const bool took = taken != taken_;
+    taken_ = taken;
+    return took;
+  }
+
+  void start_run() {
+    run_starts_ = false;
+    if (context_->unmapped && mapping_->set_up(*core_, ring_))
+      context_->set_unmapped(!mapping_->usable());
+  }
+
+  void wait() {
+    if (config_.busy_poll_ps > 0) {
+      state_ = State::kPolling;
+      deadline_ps_ = core_->now() + config_.busy_poll_ps;
+    } else {
+      try_sleep();
+    }
+  }
+
+  void poll() {
+    core_->run(operation_index(Op::kBusyPollTurn));
+    if (device_->ring().work_pending()) {
+      state_ = State::kRunning;
+    } else if (core_->now() >= deadline_ps_) {
+      try_sleep();
+    }
+  }
+
+  void try_sleep() {
+    state_ = device_->arm() || kick_pending_ ? State::kRunning : State::kAsleep;
+    kick_pending_ = false;
+  }
+
+  bool serve_some() {
+    for (std::uint32_t i = 0; i < config_.inline_packets; ++i) {
+      const Turn turn = device_->step();
+      if (took_packet()) {
+        context_->core->run(operation_index(Op::kUnmodelledLate));
+        ++inline_served_;
+      }
+      if (turn == Turn::kEmpty) return device_->arm();
+      if (turn == Turn::kBroken) {
+        broken_ = true;
+        return false;
+      }
+    }
+    device_->finish();
+    return device_->arm();
+  }
+
+  Core* core_;
+  Device* device_;
+  DeviceContext* context_;
+  RingMapping* mapping_;
+  QueueConfig ring_;
+  VhostWorkerConfig config_;
+  State state_ = State::kAsleep;
+  bool run_starts_ = true;         // the next step begins a run of the device loop
+  bool kick_pending_ = false;      // kicked while running
+  bool broken_ = false;            // the queue is out of service
+  std::uint64_t deadline_ps_ = 0;  // end of the busy poll under way
+  std::uint64_t taken_ = 0;        // device counter at the last look
+  std::uint64_t wakeups_ = 0;
+  std::uint64_t inline_served_ = 0;
+};
+
+}  // namespace vringlab::sim

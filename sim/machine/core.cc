@@ -1,0 +1,67 @@
+#include "sim/machine/core.h"
+
+#include <cmath>
+
+namespace vringlab::sim {
+namespace {
+
+std::uint64_t share(double part, std::uint64_t ps) {
+  return static_cast<std::uint64_t>(std::llround(part * static_cast<double>(ps)));
+}
+
+}  // namespace
+
+Machine::Machine(const CostModel& model, Coherence lines, const std::byte* memory)
+    : costs(model), coherence(std::move(lines)), arena(memory) {
+  const std::uint64_t extra = costs[Cost::kRemoteHome];
+  remote_exposed_ps = extra - share(costs.ooo_overlap, extra);
+  copy_ps_per_byte_q16 = static_cast<std::uint64_t>(std::llround(costs.copy_ps_per_byte * 65536));
+  for (std::size_t i = 1; i < latency_ps.size(); ++i) {
+    latency_ps[i] = costs[cost_of(static_cast<Level>(i))];
+    load_exposed_ps[i] = latency_ps[i] - share(costs.ooo_overlap, latency_ps[i]);
+    store_exposed_ps[i] = share(costs.store_exposed, latency_ps[i]);
+  }
+}
+
+void Core::miss(Level level, LineId line, Step step) {
+  const auto i = static_cast<std::size_t>(level);
+  const std::uint64_t issued = clock_ps_;
+  std::uint64_t latency = machine_->latency_ps[i];
+  if (level >= Level::kDram && line >= machine_->remote_begin && line < machine_->remote_end) {
+    latency += machine_->costs[Cost::kRemoteHome];
+    charge(Cost::kRemoteHome, step, machine_->remote_exposed_ps);
+  }
+  charge(cost_of(level), step, machine_->load_exposed_ps[i]);
+  outstanding_ps_ = std::max(outstanding_ps_, issued + latency);
+}
+
+void Core::tlb_miss(std::uint32_t page, Step step) {
+  const CostModel& costs = machine_->costs;
+  charge(Cost::kTlb, step, tlb_l2_.touch(page) ? costs.stlb_hit_ps : costs.page_walk_ps);
+}
+
+void Core::load_lines(LineId first, LineId last, Step step) {
+  bool missed = false;
+  for (LineId line = first; line <= last; ++line) {
+    const Level level = machine_->coherence.read(id_, line);
+    if (level == Level::kL1) continue;
+    if (!missed || level == Level::kL2) {
+      miss(level, line, step);
+      missed = missed || level != Level::kL2;
+    } else {
+      charge(Cost::kLineStream, step, machine_->costs[Cost::kLineStream]);
+    }
+  }
+}
+
+Ledger Core::ledger() const {
+  Ledger all = ledger_;
+  for (std::size_t op = 0; op < counts_.size(); ++op) {
+    if (counts_[op] == 0) continue;
+    for (const Operation::Part& part : operations_[op].parts)
+      all.add(part.cost, operations_[op].step, part.ps * counts_[op], part.count * counts_[op]);
+  }
+  return all;
+}
+
+}  // namespace vringlab::sim

@@ -1,0 +1,169 @@
+// A simulated core: an integer picosecond clock, loads still under way, and the
+// ledger that says where each busy picosecond went.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/cost/ledger.h"
+#include "sim/cost/model.h"
+#include "sim/machine/coherence.h"
+
+namespace vringlab::sim {
+
+// A fixed sequence of costs under one step, added up when the run starts, so
+// that running it is one addition and one count.
+struct Operation {
+  struct Part {
+    Cost cost;
+    std::uint64_t ps;     // picoseconds in all
+    std::uint64_t count;  // occurrences in one operation
+  };
+  Step step = Step::kPacket;
+  bool drains = false;        // waits for outstanding loads before anything else
+  std::uint64_t lead_ps = 0;  // of what comes before its memory access
+  std::uint64_t tail_ps = 0;  // of what comes after
+  std::vector<Part> parts;
+};
+
+// What all cores share.
+struct Machine {
+  CostModel costs;
+  Coherence coherence;
+  std::array<std::uint64_t, static_cast<std::size_t>(Level::kCount)> latency_ps{};
+  std::array<std::uint64_t, static_cast<std::size_t>(Level::kCount)> load_exposed_ps{};
+  std::array<std::uint64_t, static_cast<std::size_t>(Level::kCount)> store_exposed_ps{};
+  std::uint64_t remote_exposed_ps = 0;     // of kRemoteHome, the part a load waits for
+  std::uint64_t copy_ps_per_byte_q16 = 0;  // picoseconds a byte copied, times 2^16
+  const std::byte* arena = nullptr;        // simulated memory; lines count from here
+  LineId remote_begin = 0;                 // lines whose home is the other socket
+  LineId remote_end = 0;
+
+  Machine(const CostModel& costs, Coherence coherence, const std::byte* arena);
+
+  LineId line_of(const void* address) const {
+    return static_cast<LineId>((static_cast<const std::byte*>(address) - arena) / 64);
+  }
+};
+
+class Core {
+ public:
+  Core(Machine& machine, CoreId id, std::span<const Operation> operations)
+      : machine_(&machine), id_(id), operations_(operations), counts_(operations.size()) {}
+
+  std::uint64_t now() const { return clock_ps_; }
+  CoreId id() const { return id_; }
+  Machine& machine() { return *machine_; }
+
+  // Operation `op` of the table the core was made with, up to its memory access.
+  void begin(std::size_t op) {
+    const Operation& operation = operations_[op];
+    if (operation.drains) drain(operation.step);
+    clock_ps_ += operation.lead_ps;
+    ++counts_[op];
+  }
+  // What comes after the access: it hides a part of the access's latency.
+  void end(std::size_t op) { clock_ps_ += operations_[op].tail_ps; }
+  // An operation without a memory access.
+  void run(std::size_t op) {
+    begin(op);
+    end(op);
+  }
+
+  // The same, `times` over; nothing may be outstanding.
+  void run_times(std::size_t op, std::uint64_t times) {
+    clock_ps_ += operation_ps(op) * times;
+    counts_[op] += times;
+  }
+  std::uint64_t operation_ps(std::size_t op) const {
+    return operations_[op].lead_ps + operations_[op].tail_ps;
+  }
+
+  void charge(Cost cost, Step step, std::uint64_t ps, std::uint64_t count = 1) {
+    clock_ps_ += ps;
+    ledger_.add(cost, step, ps, count);
+  }
+
+  // A barrier lets nothing later start before the oldest outstanding load is
+  // done: what out-of-order execution would have hidden is waited for.
+  void drain(Step step) {
+    if (outstanding_ps_ > clock_ps_) charge(Cost::kBarrierDrain, step, outstanding_ps_ - clock_ps_);
+  }
+
+  // A load of one line. Costs nothing beyond its operation if it hits L1;
+  // otherwise part of the latency is waited for and part stays outstanding.
+  void load(LineId line, Step step) {
+    const Level level = machine_->coherence.read(id_, line);
+    if (level != Level::kL1) [[unlikely]]
+      miss(level, line, step);
+  }
+
+  // A store of one line: the store buffer hides most of a miss.
+  void store(LineId line, Step step) {
+    const Level level = machine_->coherence.write(id_, line);
+    if (level != Level::kL1) [[unlikely]]
+      charge(Cost::kStoreMiss, step, machine_->store_exposed_ps[static_cast<std::size_t>(level)]);
+  }
+
+  // Loads of the lines first..last by one copy: one latency, then a rate.
+  void load_lines(LineId first, LineId last, Step step);
+  void store_lines(LineId first, LineId last, Step step) {
+    for (LineId line = first; line <= last; ++line) store(line, step);
+  }
+
+  // The bytes of one copy, both ends in L1.
+  void copy_bytes(std::uint32_t bytes, Step step) {
+    charge(Cost::kCopyBytes, step, (bytes * machine_->copy_ps_per_byte_q16) >> 16, bytes);
+  }
+
+  // The data TLB entry of a page; `page` is unique over page sizes and mappings.
+  void touch_page(std::uint32_t page, Step step) {
+    if (!tlb_l1_.touch(page)) [[unlikely]]
+      tlb_miss(page, step);
+  }
+
+  // Nothing to do until `at_ps`; a time in the past is no wait.
+  void idle_until(std::uint64_t at_ps) {
+    if (at_ps <= clock_ps_) return;
+    idle_ps_ += at_ps - clock_ps_;
+    clock_ps_ = at_ps;
+  }
+
+  std::uint64_t idle_ps() const { return idle_ps_; }
+  std::uint64_t busy_ps() const { return clock_ps_ - idle_ps_; }
+
+  // The ledger with all counted operations in it.
+  Ledger ledger() const;
+
+ private:
+  void miss(Level level, LineId line, Step step);
+  void tlb_miss(std::uint32_t page, Step step);
+
+  Machine* machine_;
+  CoreId id_;
+  std::uint64_t clock_ps_ = 0;
+  std::uint64_t outstanding_ps_ = 0;  // when the last of the outstanding loads is done
+  std::uint64_t idle_ps_ = 0;         // part of the clock spent waiting
+  std::span<const Operation> operations_;
+  std::vector<std::uint64_t> counts_;  // by operation
+  Ledger ledger_;                      // what was charged one by one
+  Tags<4> tlb_l1_{64};                 // 64 entries, Intel since Haswell
+  Tags<12> tlb_l2_{1536};              // 1536 entries, Intel since Broadwell
+};
+
+// How many polls, at `now` and every `period` after it, come before an event at
+// `event`; `first`: a poll at the very time of the event does. A row of polls
+// that find nothing is accounted at once by this number: each of them hits its
+// own L1, as nobody wrote the line meanwhile, so all cost the same.
+constexpr std::uint64_t polls_before(std::uint64_t now, std::uint64_t event, std::uint64_t period,
+                                     bool first) {
+  if (event < now || (event == now && !first)) return 0;
+  if (period == 0) return 0;
+  const std::uint64_t span = event - now;
+  return first ? span / period + 1 : (span + period - 1) / period;
+}
+
+}  // namespace vringlab::sim

@@ -1,0 +1,56 @@
+// What came out of a run, as a plain struct. All figures are simulated.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/cost/names.h"
+
+namespace vringlab::sim {
+
+struct LedgerRow {
+  Cost cost = Cost::kCount;
+  Step step = Step::kCount;
+  std::uint64_t ps = 0;     // picoseconds spent
+  std::uint64_t count = 0;  // occurrences
+};
+
+struct CoreResult {
+  std::string name;           // guest, worker or control
+  std::uint64_t busy_ps = 0;  // equals the sum of its ledger
+  std::uint64_t idle_ps = 0;
+  std::vector<LedgerRow> ledger;  // rows that are not zero, by step, then cost
+};
+
+struct LatencyResult {
+  std::uint64_t mean_ps = 0;  // from the guest's add to the sink
+  std::uint64_t p50_ps = 0;   // quantiles to within 1/32
+  std::uint64_t p90_ps = 0;
+  std::uint64_t p99_ps = 0;
+  std::uint64_t max_ps = 0;
+};
+
+struct RunResult {
+  std::uint64_t packets = 0;     // frames that reached the sink
+  std::uint64_t bytes = 0;       // their length
+  std::uint64_t refused = 0;     // chains given back unsent
+  std::uint64_t dropped = 0;     // frames the socket refused
+  std::uint64_t elapsed_ps = 0;  // start until the last frame was sent and published
+  double rate_pps = 0;           // packets a second of elapsed time
+  std::vector<CoreResult> cores;
+  LatencyResult latency;
+  std::uint64_t batches = 0;            // calls into the socket
+  std::uint64_t kicks = 0;              // by the guest
+  std::uint64_t calls = 0;              // by the device
+  std::uint64_t wakeups = 0;            // of the worker
+  std::uint64_t inline_packets = 0;     // served by the kick itself
+  std::uint64_t interrupts = 0;         // taken by the guest
+  std::uint64_t invalidations = 0;      // of the ring's mapping
+  std::uint64_t pinned_bytes = 0;       // guest memory held by the mapping
+  std::uint64_t setup_ps = 0;           // of mapping the ring
+  std::uint64_t teardown_ps = 0;        // of unmapping it
+  std::uint64_t guest_memory_hash = 0;  // FNV-1a of all guest memory at the end
+};
+
+}  // namespace vringlab::sim

@@ -1,0 +1,84 @@
+#include "sim/run/scenario.h"
+
+#include <cmath>
+#include <initializer_list>
+#include <sstream>
+#include <stdexcept>
+
+#include "core/spec/split.h"
+#include "sim/cost/presets.h"
+
+namespace vringlab::sim {
+namespace {
+
+template <class T>
+[[noreturn]] void refuse(const char* field, const T& value, const std::string& permitted) {
+  std::ostringstream text;
+  text << field << " = " << value << ": must be " << permitted;
+  throw std::invalid_argument(text.str());
+}
+
+template <class T>
+void in_range(const char* field, T value, T low, T high) {
+  std::ostringstream permitted;
+  permitted << "between " << low << " and " << high;
+  if (!(value >= low && value <= high)) refuse(field, value, permitted.str());  // NaN fails too
+}
+
+void one_of(const char* field, const std::string& value,
+            std::initializer_list<const char*> permitted) {
+  std::string names = "one of";
+  for (const char* name : permitted) {
+    if (value == name) return;
+    names += std::string(" ") + name;
+  }
+  refuse(field, "\"" + value + "\"", names);
+}
+
+// Costs are checked where they are resolved.
+void check_machine(const Scenario& s) {
+  resolve_costs(find_host(s.host), find_kernel(s.kernel), s.costs);
+  one_of("distance", s.distance, {"same_ccx", "same_socket", "remote"});
+  if (s.guest_page_bytes != 4096 && s.guest_page_bytes != 2097152)
+    refuse("guest_page_bytes", s.guest_page_bytes, "4096 or 2097152");
+}
+
+void check_guest(const Scenario& s) {
+  one_of("guest", s.guest, {"virtio-user", "vm"});
+  one_of("guest_notify", s.guest_notify, {"poll", "interrupt"});
+  one_of("arrival", s.arrival, {"periodic", "poisson"});
+  in_range<std::uint64_t>("packets", s.packets, 1, 1000000000000);
+  in_range<std::uint32_t>("packet_bytes", s.packet_bytes, 14, 2048);
+  in_range<std::uint32_t>("guest_burst", s.guest_burst, 1, kMaxQueueSize);
+  if (s.offered_pps != 0) in_range("offered_pps", s.offered_pps, 0.001, 1e9);
+}
+
+void check_ring(const Scenario& s) {
+  if (s.ring_size < 2 || !valid_queue_size(s.ring_size))
+    refuse("ring_size", s.ring_size, "a power of two between 2 and 32768");
+  if (s.ring_offset % kDescAlign != 0 || s.ring_offset >= 4096)
+    refuse("ring_offset", s.ring_offset, "a multiple of 16 below 4096");
+}
+
+void check_device(const Scenario& s) {
+  in_range<std::uint32_t>("batch", s.batch, 1, 1024);
+  in_range<std::uint32_t>("copy_batch", s.copy_batch, 1, 64);
+  in_range<std::uint32_t>("weight_packets", s.weight_packets, 1, 1u << 20);
+  in_range<std::uint32_t>("weight_bytes", s.weight_bytes, 1, 1u << 30);
+  in_range("busy_poll_us", s.busy_poll_us, 0.0, 1e6);
+  in_range<std::uint32_t>("inline_packets", s.inline_packets, 0, 1024);
+  in_range("invalidations_per_s", s.invalidations_per_s, 0.0, 1e6);
+  if (s.plan.translation != Translation::kUserAddress)
+    refuse("plan.translation", "\"iotlb\"", "user_address: the device IOTLB is not simulated");
+}
+
+}  // namespace
+
+void check_scenario(const Scenario& scenario) {
+  check_machine(scenario);
+  check_guest(scenario);
+  check_ring(scenario);
+  check_device(scenario);
+}
+
+}  // namespace vringlab::sim

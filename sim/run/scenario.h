@@ -1,0 +1,57 @@
+// What is simulated, as a plain struct: the only way in.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/access/plan.h"
+#include "sim/cost/model.h"
+
+namespace vringlab::sim {
+
+struct Scenario {
+  // Where it runs.
+  std::string host = "broadwell-2.6";    // a host preset
+  std::string kernel = "v5.0";           // a kernel preset
+  std::vector<CostOverride> costs;       // rows set to other values
+  std::string distance = "same_socket";  // guest core to worker core: same_ccx, same_socket, remote
+  bool ring_remote = false;              // guest memory has its home on the other socket
+  std::uint64_t guest_page_bytes = 2097152;  // page size of guest memory: 4096 or 2097152
+
+  // The guest: testpmd txonly.
+  std::string guest = "virtio-user";  // virtio-user: a process, kicks are system calls; vm: exits
+  std::string guest_notify = "poll";  // poll: never called; interrupt: sleeps when the ring is full
+  std::uint64_t packets = 100000;     // frames to send
+  std::uint32_t packet_bytes = 64;    // frame length, virtio-net header not counted
+  std::uint32_t guest_burst = 32;     // frames between two publications of avail.idx
+  bool split_header = false;          // header in a descriptor of its own
+  double offered_pps = 0;             // packets a second; 0: as fast as the guest can
+  std::string arrival = "periodic";   // periodic or poisson, where offered_pps is set
+
+  // The ring.
+  std::uint32_t ring_size = 256;  // entries
+  std::uint32_t ring_offset = 0;  // bytes from a page start to the descriptor table
+  bool event_idx = false;         // EVENT_IDX negotiated
+  bool indirect = false;          // INDIRECT_DESC negotiated
+
+  // The device: vhost-net transmit into a TAP that drops.
+  AccessPlan plan;                       // how ring metadata is reached
+  std::uint32_t batch = 64;              // XDP buffers handed to the socket at once
+  std::uint32_t copy_batch = 1;          // packets whose copies share one user access section
+  std::uint32_t weight_packets = 256;    // packets of one run of the loop
+  std::uint32_t weight_bytes = 0x80000;  // bytes of one run of the loop
+  double busy_poll_us = 0;               // polls that long before it sleeps
+  std::uint32_t inline_packets = 0;      // packets that a kick serves without waking the worker
+  double invalidations_per_s = 0;        // the ring's mapping is invalidated that often
+
+  // The simulation itself.
+  std::uint64_t seed = 0;      // of random arrivals
+  std::uint64_t tie_seed = 0;  // 0: equal clocks go by actor; else permuted
+  bool skip_polls = true;      // empty guest polls are accounted in a row, not stepped
+};
+
+// Throws std::invalid_argument that names the field, its value and what is permitted.
+void check_scenario(const Scenario& scenario);
+
+}  // namespace vringlab::sim
