@@ -33,7 +33,7 @@ enum class Turn : std::uint8_t {
 };
 
 struct NetTxCounters {
-  std::uint64_t taken = 0;          // chains fetched, well-formed or not
+  std::uint64_t taken = 0;    // chains fetched, well-formed or not
   std::uint64_t packets = 0;  // frames accepted by the sink
   std::uint64_t bytes = 0;    // their length, header not counted
   std::uint64_t batches = 0;  // calls of the sink
@@ -73,7 +73,9 @@ class NetTx {
     if (error == RingError::kNone) error = stage(chain);
     if (error != RingError::kNone) refuse(chain.head, error);
     run_bytes_ += chain.readable_bytes;
-    if (staged_count_ == config_.copy_batch) copy_staged();
+    // A refused chain may have cut a batch of copies short: watch both limits.
+    if (staged_count_ == config_.copy_batch || batch_.size() + staged_count_ == config_.batch)
+      copy_staged();
     if (batch_.size() == config_.batch) flush();
     if (++run_packets_ >= config_.weight.packets || run_bytes_ >= config_.weight.bytes)
       return end_run(Turn::kYield);
@@ -82,6 +84,17 @@ class NetTx {
 
   // Ends the run where it is: what was taken is sent and published.
   void finish() { end_run(Turn::kYield); }
+
+  // Back to a new queue: what was taken and not sent is dropped, nothing of it is written.
+  void reset() {
+    for (std::uint32_t i = 0; i < staged_count_; ++i)
+      buffers_.release(staged_[i].buffer.hard_start);
+    for (const XdpBuffer& buffer : batch_) buffers_.release(buffer.hard_start);
+    batch_.clear();
+    staged_count_ = 0;
+    running_ = false;
+    ring_.reset();
+  }
 
   // Asks for kicks before going to sleep; true: there is work already, go on.
   bool arm() { return ring_.enable_notify(); }
@@ -99,7 +112,8 @@ class NetTx {
 
   void begin_run() {
     running_ = true;
-    run_packets_ = run_bytes_ = 0;
+    run_packets_ = 0;
+    run_bytes_ = 0;
     ring_.disable_notify();
   }
 
@@ -174,7 +188,7 @@ class NetTx {
   std::vector<XdpBuffer> batch_;  // copied, not yet sent
   bool running_ = false;
   std::uint32_t run_packets_ = 0;
-  std::uint32_t run_bytes_ = 0;
+  std::uint64_t run_bytes_ = 0;  // one chain may have 2^32 - 1
   NetTxCounters counters_;
 };
 
