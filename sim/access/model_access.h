@@ -39,6 +39,15 @@ struct DeviceContext {
   }
 };
 
+// Page numbers for the TLB: odd for the base pages that a mapping is made of, even
+// for the guest's own pages, of whatever size.
+constexpr std::uint32_t mapped_page(std::uint64_t offset) {
+  return static_cast<std::uint32_t>(offset >> 12) * 2 + 1;
+}
+inline std::uint32_t user_page(const DeviceContext& context, std::uint64_t offset) {
+  return static_cast<std::uint32_t>(offset >> context.user_page_shift) * 2;
+}
+
 // Which scopes open a section under `plan`, with its mappings or without.
 std::array<bool, 4> section_scopes(const AccessPlan& plan, bool unmapped);
 
@@ -116,17 +125,13 @@ class ModelAccess {
 
  private:
   Core& core() { return *context_->core; }
-  LineId line(const void* p) { return core().machine().line_of(p); }
+  LineId line(const void* p) { return core().line_of(p); }
   std::size_t number(RingOp op) const { return context_->variant + static_cast<std::size_t>(op); }
 
-  // A mapping is made of base pages; otherwise the guest's own page size counts.
   void touch_page(const void* p, Step step, bool mapped) {
-    const auto offset =
-        static_cast<std::uint64_t>(static_cast<const std::byte*>(p) - core().machine().arena);
-    const bool direct = mapped && !context_->unmapped;
-    const auto page =
-        static_cast<std::uint32_t>(offset >> (direct ? 12 : context_->user_page_shift));
-    core().touch_page(direct ? page | kMappedPage : page, step);
+    const std::uint64_t offset = core().offset_of(p);
+    core().touch_page(
+        mapped && !context_->unmapped ? mapped_page(offset) : user_page(*context_, offset), step);
   }
   void read(RingOp op, const void* p, Step step, bool mapped) {
     core().begin(number(op));
@@ -144,8 +149,6 @@ class ModelAccess {
     core().end(number(op));
     context_->bells->used_written = true;
   }
-
-  static constexpr std::uint32_t kMappedPage = 1u << 31;
 
   DirectAccess memory_;
   DeviceContext* context_;
@@ -187,7 +190,7 @@ class ModelPayload {
 
  private:
   Core& core() { return *context_->core; }
-  LineId line(const void* p) { return core().machine().line_of(p); }
+  LineId line(const void* p) { return core().line_of(p); }
 
   struct Copy {
     std::size_t op;
@@ -202,8 +205,7 @@ class ModelPayload {
     const auto i = static_cast<std::size_t>(what);
     const Copy copy{operation_index((in_section_ ? kInSection : kAlone)[i]), kStepOf[i]};
     core().begin(copy.op);
-    const auto offset = static_cast<std::uint64_t>(guest - core().machine().arena);
-    core().touch_page(static_cast<std::uint32_t>(offset >> context_->user_page_shift), copy.step);
+    core().touch_page(user_page(*context_, core().offset_of(guest)), copy.step);
     return copy;
   }
 
@@ -272,8 +274,8 @@ class ModelDriverAccess {
   }
 
  private:
-  void store(const void* p, Step step) { core_->store(core_->machine().line_of(p), step); }
-  void load(const void* p, Step step) { core_->load(core_->machine().line_of(p), step); }
+  void store(const void* p, Step step) { core_->store(core_->line_of(p), step); }
+  void load(const void* p, Step step) { core_->load(core_->line_of(p), step); }
 
   DirectDriverAccess memory_;
   Core* core_;

@@ -4,26 +4,10 @@
 #include <cmath>
 #include <cstdint>
 
+#include "sim/cost/random.h"
 #include "sim/machine/core.h"
 
 namespace vringlab::sim {
-
-// splitmix64, Steele, Lea and Flood 2014: a stream of 64-bit numbers from a seed.
-class RandomStream {
- public:
-  explicit RandomStream(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  // In (0, 1].
-  double next_unit() { return static_cast<double>((next() >> 11) + 1) * 0x1p-53; }
-
- private:
-  std::uint64_t state_;
-};
 
 class Arrivals {
  public:
@@ -41,7 +25,7 @@ class Arrivals {
  private:
   std::uint64_t exponential() {
     return static_cast<std::uint64_t>(
-        std::llround(-std::log(random_.next_unit()) * static_cast<double>(gap_ps_)));
+        std::llround(-std::log(random_.unit()) * static_cast<double>(gap_ps_)));
   }
 
   std::uint64_t gap_ps_;

@@ -134,7 +134,7 @@ class Testpmd {
   // The driver writes the header only where it differs from zero, so its line
   // stays shared once it has been cleared.
   void clear_header(std::byte* header) {
-    const LineId line = core_->machine().line_of(header);
+    const LineId line = core_->line_of(header);
     core_->load(line, Step::kGuestFill);
     const VirtioNetHdr zero;
     if (std::memcmp(header, &zero, sizeof(zero)) == 0) return;
@@ -146,9 +146,7 @@ class Testpmd {
   void write_frame(std::byte* frame) {
     constexpr std::uint32_t kHeaders = 42;  // Ethernet, IPv4, UDP
     const std::uint32_t bytes = std::min(kHeaders, config_.frame_bytes);
-    Machine& machine = core_->machine();
-    core_->store_lines(machine.line_of(frame), machine.line_of(frame + bytes - 1),
-                       Step::kGuestFill);
+    core_->store_lines(core_->line_of(frame), core_->line_of(frame + bytes - 1), Step::kGuestFill);
     const std::uint64_t number = sent_;
     std::memcpy(frame, &number, sizeof(number));
   }

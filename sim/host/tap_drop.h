@@ -21,7 +21,7 @@ class ModelFrags {
     core.run(operation_index(Op::kAllocateBuffer));
     std::byte* buffer = pool_.allocate(bytes);
     // The metadata in front of the frame is written right away.
-    if (buffer != nullptr) core.store(core.machine().line_of(buffer), Step::kBuild);
+    if (buffer != nullptr) core.store(core.line_of(buffer), Step::kBuild);
     return buffer;
   }
   void release(std::byte* buffer) {
@@ -45,7 +45,7 @@ class TapDrop {
     Core& core = *context_->core;
     core.run(operation_index(Op::kSendCall));
     for (const XdpBuffer& buffer : batch) {
-      core.load(core.machine().line_of(buffer.hard_start), Step::kSend);
+      core.load(core.line_of(buffer.hard_start), Step::kSend);
       core.run(operation_index(Op::kSendFrame));
       frags_->release(buffer.hard_start);
       latency_->finish(core.now());

@@ -6,10 +6,9 @@ namespace vringlab::sim {
 
 Coherence::Coherence(std::uint32_t lines, CoreId cores, const HostPreset& host)
     : lines_(lines),
-      private_(cores, Private{Tags<8>(line_entries<8>(host.l1_bytes)),
-                              Tags<8>(line_entries<8>(host.l2_bytes))}),
+      private_(cores, PrivateCaches(lines, host)),
       distances_(std::size_t{kMaxCores} * kMaxCores, Distance::kSameSocket),
-      l3_(line_entries<16>(host.l3_bytes)) {
+      l3_(line_tags(host.l3_bytes, 16)) {
   for (CoreId core = 0; core < kMaxCores; ++core)
     distances_[pair(core, core)] = Distance::kSameCore;
 }
@@ -18,49 +17,70 @@ void Coherence::set_distance(CoreId a, CoreId b, Distance distance) {
   distances_[pair(a, b)] = distances_[pair(b, a)] = distance;
 }
 
-Level Coherence::read_miss(CoreId core, LineId line, Line& state) {
+Level Coherence::private_level(CoreId core, LineId line) {
+  PrivateCaches& own = private_[core];
+  if (own.l1_reads(line)) return Level::kL1;
+  if (own.l2_holds(line)) {
+    own.fill_l1(line);
+    return Level::kL2;
+  }
+  own.fill(line);
+  return shared_level(line);
+}
+
+Level Coherence::shared_level(LineId line) {
+  if (l3_.holds(line, lines_[line].l3)) return Level::kL3;
+  lines_[line].l3 = l3_.fill(line);
+  return Level::kDram;
+}
+
+Level Coherence::read_miss(CoreId core, LineId line) {
+  Line& state = lines_[line];
+  if ((state.sharers & bit(core)) != 0) return private_level(core, line);
   Level level = Level::kL3;
   if (state.modifier != kNobody) {
     level = transfer(distance(core, state.modifier));
-    state.modifier = kNobody;  // both share a clean copy now
-    l3_.touch(line);
+    private_[state.modifier].set_writable(line, false);
+    state.modifier = kNobody;  // both share a clean copy now, and so does L3
+    if (!l3_.holds(line, state.l3)) state.l3 = l3_.fill(line);
   } else {
     level = shared_level(line);
   }
   state.sharers = static_cast<std::uint16_t>(state.sharers | bit(core));
-  fill(core, line);
+  private_[core].fill(line);
   return level;
 }
 
-Level Coherence::write_miss(CoreId core, LineId line, Line& state) {
+Level Coherence::write_miss(CoreId core, LineId line) {
+  Line& state = lines_[line];
+  if (state.modifier == core) return private_level(core, line);
   Level level = Level::kL3;
-  if (state.modifier != kNobody) {
-    level = transfer(distance(core, state.modifier));
-  } else if ((state.sharers & ~bit(core)) != 0) {
-    level = farthest_sharer(core, state);
+  if ((state.sharers & ~bit(core)) != 0) {
+    level = transfer(invalidate_others(core, line));
+    if ((state.sharers & bit(core)) == 0 || !private_[core].l1_reads(line))
+      private_[core].fill(line);
   } else if ((state.sharers & bit(core)) != 0) {
-    level = private_level(core, line);  // only holder: no message to anybody
+    level = private_level(core, line);  // the only holder: no message to anybody
   } else {
     level = shared_level(line);
+    private_[core].fill(line);
   }
-  state = {.sharers = bit(core), .modifier = core};
-  fill(core, line);
+  state.sharers = bit(core);
+  state.modifier = core;
+  private_[core].set_writable(line, true);
   return level;
 }
 
 // Invalidations go out in parallel: the farthest answer counts.
-Level Coherence::farthest_sharer(CoreId core, const Line& state) const {
+Distance Coherence::invalidate_others(CoreId core, LineId line) {
   auto worst = Distance::kSameCore;
-  for (CoreId other = 0; other < private_.size(); ++other) {
-    if (other != core && (state.sharers & bit(other)) != 0)
-      worst = std::max(worst, distance(core, other));
+  const auto sharers = static_cast<unsigned>(lines_[line].sharers & ~bit(core));
+  for (unsigned left = sharers; left != 0; left &= left - 1) {
+    const auto other = static_cast<CoreId>(std::countr_zero(left));
+    private_[other].invalidate(line);
+    worst = std::max(worst, distance(core, other));
   }
-  return transfer(worst);
-}
-
-void Coherence::fill(CoreId core, LineId line) {
-  private_[core].l1.touch(line);
-  private_[core].l2.touch(line);
+  return worst;
 }
 
 }  // namespace vringlab::sim

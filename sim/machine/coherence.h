@@ -4,6 +4,7 @@
 // States follow MESI as far as cost can tell: a line has at most one modifier,
 // or any number of sharers. A read of a line that another core modified makes
 // both sharers; a write makes the writer the modifier and everybody else miss.
+// An invalidated line leaves its way empty until the set has gone round.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 #include "sim/cost/names.h"
 #include "sim/cost/presets.h"
-#include "sim/machine/tags.h"
+#include "sim/machine/fifo_tags.h"
 
 namespace vringlab::sim {
 
@@ -31,6 +32,36 @@ constexpr Cost cost_of(Level level) {
   return kCost[static_cast<std::size_t>(level)];
 }
 
+// L1 and L2 of one core.
+class PrivateCaches {
+ public:
+  PrivateCaches(std::uint32_t lines, const HostPreset& host)
+      : copies_(lines), l1_(line_tags(host.l1_bytes, 8)), l2_(line_tags(host.l2_bytes, 8)) {}
+
+  // May this core use `line` from its L1, for reading or for writing as well?
+  bool l1_reads(LineId line) const { return l1_.holds(line, copies_[line].l1); }
+  bool l1_writes(LineId line) const { return copies_[line].writable && l1_reads(line); }
+  bool l2_holds(LineId line) const { return l2_.holds(line, copies_[line].l2); }
+
+  void fill_l1(LineId line) { copies_[line].l1 = l1_.fill(line); }
+  void fill(LineId line) {
+    copies_[line].l2 = l2_.fill(line);
+    fill_l1(line);
+  }
+  void invalidate(LineId line) { copies_[line] = {}; }
+  void set_writable(LineId line, bool writable) { copies_[line].writable = writable; }
+
+ private:
+  struct Copy {
+    FillNumber l1 = 0;
+    FillNumber l2 = 0;
+    bool writable = false;  // this core is the line's modifier
+  };
+  std::vector<Copy> copies_;  // by line
+  FifoTags l1_;
+  FifoTags l2_;
+};
+
 class Coherence {
  public:
   static constexpr CoreId kMaxCores = 16;
@@ -39,30 +70,27 @@ class Coherence {
   Coherence(std::uint32_t lines, CoreId cores, const HostPreset& host);
 
   void set_distance(CoreId a, CoreId b, Distance distance);
+  PrivateCaches& caches(CoreId core) { return private_[core]; }
+
+  // An access that L1 can't serve by itself: where the line comes from. The core
+  // holds it afterwards, after a write as its modifier.
+  Level read_miss(CoreId core, LineId line);
+  Level write_miss(CoreId core, LineId line);
 
   Level read(CoreId core, LineId line) {
-    Line& state = lines_[line];
-    if ((state.sharers & bit(core)) != 0) return private_level(core, line);
-    return read_miss(core, line, state);
+    return private_[core].l1_reads(line) ? Level::kL1 : read_miss(core, line);
   }
-
-  // The writer becomes the only holder.
   Level write(CoreId core, LineId line) {
-    Line& state = lines_[line];
-    if (state.modifier == core) return private_level(core, line);
-    return write_miss(core, line, state);
+    return private_[core].l1_writes(line) ? Level::kL1 : write_miss(core, line);
   }
 
  private:
   static constexpr CoreId kNobody = 0xff;
 
   struct Line {
+    FillNumber l3 = 0;
     std::uint16_t sharers = 0;  // bit per core with a valid copy, the modifier's too
     CoreId modifier = kNobody;  // core whose copy is newer than memory
-  };
-  struct Private {
-    Tags<8> l1;
-    Tags<8> l2;
   };
 
   static std::uint16_t bit(CoreId core) { return static_cast<std::uint16_t>(1u << core); }
@@ -74,20 +102,15 @@ class Coherence {
   Distance distance(CoreId a, CoreId b) const { return distances_[pair(a, b)]; }
 
   // A line this core still holds by the protocol may have left its caches.
-  Level private_level(CoreId core, LineId line) {
-    if (private_[core].l1.touch(line)) return Level::kL1;
-    return private_[core].l2.touch(line) ? Level::kL2 : shared_level(line);
-  }
-  Level shared_level(LineId line) { return l3_.touch(line) ? Level::kL3 : Level::kDram; }
-  Level read_miss(CoreId core, LineId line, Line& state);
-  Level write_miss(CoreId core, LineId line, Line& state);
-  Level farthest_sharer(CoreId core, const Line& state) const;
-  void fill(CoreId core, LineId line);
+  Level private_level(CoreId core, LineId line);
+  Level shared_level(LineId line);
+  // Takes the line from all but `core`; the distance of the farthest that had it.
+  Distance invalidate_others(CoreId core, LineId line);
 
   std::vector<Line> lines_;
-  std::vector<Private> private_;     // by core
-  std::vector<Distance> distances_;  // kMaxCores x kMaxCores
-  Tags<16> l3_;
+  std::vector<PrivateCaches> private_;  // by core
+  std::vector<Distance> distances_;     // kMaxCores x kMaxCores
+  FifoTags l3_;
 };
 
 }  // namespace vringlab::sim

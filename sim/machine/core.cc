@@ -23,7 +23,20 @@ Machine::Machine(const CostModel& model, Coherence lines, const std::byte* memor
   }
 }
 
-void Core::miss(Level level, LineId line, Step step) {
+Core::Core(Machine& machine, CoreId id, std::span<const Operation> operations, std::uint32_t pages)
+    : caches_(&machine.coherence.caches(id)),
+      arena_(machine.arena),
+      tlb_(pages),
+      machine_(&machine),
+      id_(id),
+      table_(operations) {
+  for (const Operation& o : operations)
+    operations_.push_back({o.lead_ps, o.tail_ps, 0, o.step, o.drains});
+}
+
+void Core::drain(Step step) { charge(Cost::kBarrierDrain, step, outstanding_ps_ - clock_ps_); }
+
+void Core::load_miss(Level level, LineId line, Step step) {
   const auto i = static_cast<std::size_t>(level);
   const std::uint64_t issued = clock_ps_;
   std::uint64_t latency = machine_->latency_ps[i];
@@ -35,31 +48,37 @@ void Core::miss(Level level, LineId line, Step step) {
   outstanding_ps_ = std::max(outstanding_ps_, issued + latency);
 }
 
-void Core::tlb_miss(std::uint32_t page, Step step) {
-  const CostModel& costs = machine_->costs;
-  charge(Cost::kTlb, step, tlb_l2_.touch(page) ? costs.stlb_hit_ps : costs.page_walk_ps);
-}
-
-void Core::load_lines(LineId first, LineId last, Step step) {
-  bool missed = false;
+void Core::load_many(LineId first, LineId last, Step step) {
+  bool streaming = false;
   for (LineId line = first; line <= last; ++line) {
     const Level level = machine_->coherence.read(id_, line);
     if (level == Level::kL1) continue;
-    if (!missed || level == Level::kL2) {
-      miss(level, line, step);
-      missed = missed || level != Level::kL2;
-    } else {
+    if (streaming && level != Level::kL2) {
       charge(Cost::kLineStream, step, machine_->costs[Cost::kLineStream]);
+    } else {
+      load_miss(level, line, step);
+      streaming = level != Level::kL2;
     }
   }
 }
 
+void Core::store_miss(LineId line, Step step) {
+  const Level level = machine_->coherence.write_miss(id_, line);
+  charge(Cost::kStoreMiss, step, machine_->store_exposed_ps[static_cast<std::size_t>(level)]);
+}
+
+void Core::tlb_miss(std::uint32_t page, Step step) {
+  const CostModel& costs = machine_->costs;
+  charge(Cost::kTlb, step, tlb_.fill(page) ? costs.stlb_hit_ps : costs.page_walk_ps);
+}
+
 Ledger Core::ledger() const {
   Ledger all = ledger_;
-  for (std::size_t op = 0; op < counts_.size(); ++op) {
-    if (counts_[op] == 0) continue;
-    for (const Operation::Part& part : operations_[op].parts)
-      all.add(part.cost, operations_[op].step, part.ps * counts_[op], part.count * counts_[op]);
+  for (std::size_t op = 0; op < operations_.size(); ++op) {
+    const std::uint64_t count = operations_[op].count;
+    if (count == 0) continue;
+    for (const Operation::Part& part : table_[op].parts)
+      all.add(part.cost, table_[op].step, part.ps * count, part.count * count);
   }
   return all;
 }

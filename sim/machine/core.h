@@ -11,6 +11,7 @@
 #include "sim/cost/ledger.h"
 #include "sim/cost/model.h"
 #include "sim/machine/coherence.h"
+#include "sim/machine/tlb.h"
 
 namespace vringlab::sim {
 
@@ -31,11 +32,13 @@ struct Operation {
 
 // What all cores share.
 struct Machine {
+  using PerLevel = std::array<std::uint64_t, static_cast<std::size_t>(Level::kCount)>;
+
   CostModel costs;
   Coherence coherence;
-  std::array<std::uint64_t, static_cast<std::size_t>(Level::kCount)> latency_ps{};
-  std::array<std::uint64_t, static_cast<std::size_t>(Level::kCount)> load_exposed_ps{};
-  std::array<std::uint64_t, static_cast<std::size_t>(Level::kCount)> store_exposed_ps{};
+  PerLevel latency_ps{};
+  PerLevel load_exposed_ps{};              // the part of it that a load waits for
+  PerLevel store_exposed_ps{};             // and a store
   std::uint64_t remote_exposed_ps = 0;     // of kRemoteHome, the part a load waits for
   std::uint64_t copy_ps_per_byte_q16 = 0;  // picoseconds a byte copied, times 2^16
   const std::byte* arena = nullptr;        // simulated memory; lines count from here
@@ -43,27 +46,29 @@ struct Machine {
   LineId remote_end = 0;
 
   Machine(const CostModel& costs, Coherence coherence, const std::byte* arena);
-
-  LineId line_of(const void* address) const {
-    return static_cast<LineId>((static_cast<const std::byte*>(address) - arena) / 64);
-  }
 };
 
 class Core {
  public:
-  Core(Machine& machine, CoreId id, std::span<const Operation> operations)
-      : machine_(&machine), id_(id), operations_(operations), counts_(operations.size()) {}
+  // `pages`: how many numbers touch_page takes.
+  Core(Machine& machine, CoreId id, std::span<const Operation> operations, std::uint32_t pages);
 
   std::uint64_t now() const { return clock_ps_; }
   CoreId id() const { return id_; }
   Machine& machine() { return *machine_; }
+  LineId line_of(const void* address) const { return static_cast<LineId>(offset_of(address) / 64); }
+  // Bytes from the start of simulated memory.
+  std::uint64_t offset_of(const void* address) const {
+    return static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - arena_);
+  }
 
   // Operation `op` of the table the core was made with, up to its memory access.
   void begin(std::size_t op) {
-    const Operation& operation = operations_[op];
-    if (operation.drains) drain(operation.step);
+    HotOperation& operation = operations_[op];
+    if (operation.drains && outstanding_ps_ > clock_ps_) [[unlikely]]
+      drain(operation.step);
     clock_ps_ += operation.lead_ps;
-    ++counts_[op];
+    ++operation.count;
   }
   // What comes after the access: it hides a part of the access's latency.
   void end(std::size_t op) { clock_ps_ += operations_[op].tail_ps; }
@@ -72,11 +77,10 @@ class Core {
     begin(op);
     end(op);
   }
-
   // The same, `times` over; nothing may be outstanding.
   void run_times(std::size_t op, std::uint64_t times) {
     clock_ps_ += operation_ps(op) * times;
-    counts_[op] += times;
+    operations_[op].count += times;
   }
   std::uint64_t operation_ps(std::size_t op) const {
     return operations_[op].lead_ps + operations_[op].tail_ps;
@@ -87,29 +91,27 @@ class Core {
     ledger_.add(cost, step, ps, count);
   }
 
-  // A barrier lets nothing later start before the oldest outstanding load is
-  // done: what out-of-order execution would have hidden is waited for.
-  void drain(Step step) {
-    if (outstanding_ps_ > clock_ps_) charge(Cost::kBarrierDrain, step, outstanding_ps_ - clock_ps_);
-  }
-
   // A load of one line. Costs nothing beyond its operation if it hits L1;
   // otherwise part of the latency is waited for and part stays outstanding.
   void load(LineId line, Step step) {
-    const Level level = machine_->coherence.read(id_, line);
-    if (level != Level::kL1) [[unlikely]]
-      miss(level, line, step);
+    if (!caches_->l1_reads(line)) [[unlikely]]
+      load_miss(machine_->coherence.read_miss(id_, line), line, step);
   }
 
   // A store of one line: the store buffer hides most of a miss.
   void store(LineId line, Step step) {
-    const Level level = machine_->coherence.write(id_, line);
-    if (level != Level::kL1) [[unlikely]]
-      charge(Cost::kStoreMiss, step, machine_->store_exposed_ps[static_cast<std::size_t>(level)]);
+    if (!caches_->l1_writes(line)) [[unlikely]]
+      store_miss(line, step);
   }
 
   // Loads of the lines first..last by one copy: one latency, then a rate.
-  void load_lines(LineId first, LineId last, Step step);
+  void load_lines(LineId first, LineId last, Step step) {
+    if (first == last) {
+      load(first, step);
+    } else {
+      load_many(first, last, step);
+    }
+  }
   void store_lines(LineId first, LineId last, Step step) {
     for (LineId line = first; line <= last; ++line) store(line, step);
   }
@@ -119,9 +121,9 @@ class Core {
     charge(Cost::kCopyBytes, step, (bytes * machine_->copy_ps_per_byte_q16) >> 16, bytes);
   }
 
-  // The data TLB entry of a page; `page` is unique over page sizes and mappings.
+  // The data TLB entry of a page; numbers are given by page size and mapping.
   void touch_page(std::uint32_t page, Step step) {
-    if (!tlb_l1_.touch(page)) [[unlikely]]
+    if (!tlb_.l1_holds(page)) [[unlikely]]
       tlb_miss(page, step);
   }
 
@@ -139,19 +141,34 @@ class Core {
   Ledger ledger() const;
 
  private:
-  void miss(Level level, LineId line, Step step);
+  // What begin and end need of an Operation.
+  struct HotOperation {
+    std::uint64_t lead_ps;
+    std::uint64_t tail_ps;
+    std::uint64_t count;
+    Step step;
+    bool drains;
+  };
+
+  // A barrier lets nothing later start before the oldest outstanding load is
+  // done: what out-of-order execution would have hidden is waited for.
+  void drain(Step step);
+  void load_miss(Level level, LineId line, Step step);
+  void load_many(LineId first, LineId last, Step step);
+  void store_miss(LineId line, Step step);
   void tlb_miss(std::uint32_t page, Step step);
 
-  Machine* machine_;
-  CoreId id_;
   std::uint64_t clock_ps_ = 0;
   std::uint64_t outstanding_ps_ = 0;  // when the last of the outstanding loads is done
-  std::uint64_t idle_ps_ = 0;         // part of the clock spent waiting
-  std::span<const Operation> operations_;
-  std::vector<std::uint64_t> counts_;  // by operation
-  Ledger ledger_;                      // what was charged one by one
-  Tags<4> tlb_l1_{64};                 // 64 entries, Intel since Haswell
-  Tags<12> tlb_l2_{1536};              // 1536 entries, Intel since Broadwell
+  PrivateCaches* caches_;
+  const std::byte* arena_;
+  std::vector<HotOperation> operations_;
+  Tlb tlb_;
+  Machine* machine_;
+  CoreId id_;
+  std::uint64_t idle_ps_ = 0;  // part of the clock spent waiting
+  std::span<const Operation> table_;
+  Ledger ledger_;  // what was charged one by one
 };
 
 // How many polls, at `now` and every `period` after it, come before an event at

@@ -44,6 +44,8 @@ Machine make_machine(const Scenario& s, const HostPreset& host, const KernelPres
   return machine;
 }
 
+std::uint32_t tlb_pages(const TxLayout& layout) { return mapped_page(layout.guest_bytes) + 1; }
+
 RingAreas areas_of(const GuestMemory& memory, const QueueConfig& ring) {
   const auto areas = map_ring_areas(memory, ring);
   if (!areas.ok()) throw std::logic_error("ring does not fit its own layout");
@@ -107,9 +109,9 @@ NetTxWorld::NetTxWorld(const Scenario& s)
       arena_(layout_.guest_bytes + layout_.host_bytes),
       machine(make_machine(s, host_, kernel_, layout_, arena_)),
       operations(build_operations(s.plan, kernel_, machine.costs)),
-      guest_core(machine, kGuestCore, operations),
-      worker_core(machine, kWorkerCore, operations),
-      control_core(machine, kControlCore, operations),
+      guest_core(machine, kGuestCore, operations, tlb_pages(layout_)),
+      worker_core(machine, kWorkerCore, operations, tlb_pages(layout_)),
+      control_core(machine, kControlCore, operations, tlb_pages(layout_)),
       memory({{GuestAddr{0}, arena_.bytes().first(layout_.guest_bytes)}}),
       context{.core = &worker_core, .bells = &bells},
       pages(layout_.guest_bytes),

@@ -1,0 +1,201 @@
+#include "sim/cost/fit.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Dense>
+#include <cmath>
+#include <stdexcept>
+
+#include "sim/cost/random.h"
+
+namespace vringlab::sim {
+namespace {
+
+constexpr double kSigmasOf90Percent = 2 * 1.6448536269514722;  // 5 % to 95 % of a normal
+constexpr double kStep = 0.05;       // in ln(parameter), for central differences
+constexpr double kConverged = 1e-4;  // in ln(parameter), largest move of a step
+constexpr int kMaxIterations = 60;
+constexpr double kFirstDamping = 1e-3;
+constexpr double kMaxDamping = 1e8;
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+void check(const Parameter& p) {
+  const bool ordered = p.low > 0 && p.low <= p.best && p.best <= p.high && p.low < p.high;
+  if (!ordered || !std::isfinite(p.high))
+    throw std::invalid_argument("prior of \"" + p.name + "\": must be 0 < low <= best <= high, " +
+                                "low < high, and finite");
+}
+
+void check(const Observation& o) {
+  if (!(o.value > 0 && std::isfinite(o.value) && o.relative_sigma > 0 &&
+        std::isfinite(o.relative_sigma)))
+    throw std::invalid_argument("observation \"" + o.id +
+                                "\": value and relative_sigma must be positive and finite");
+}
+
+// Residuals in units of standard deviations: data first, then priors.
+class Problem {
+ public:
+  Problem(const std::vector<Parameter>& parameters, const std::vector<Observation>& observations,
+          const Model& model)
+      : observations_(observations), model_(model) {
+    const auto n = static_cast<Eigen::Index>(parameters.size());
+    mean_.resize(n);
+    sigma_.resize(n);
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const Parameter& p = parameters[static_cast<std::size_t>(i)];
+      mean_[i] = std::log(p.best);
+      sigma_[i] = std::log(p.high / p.low) / kSigmasOf90Percent;
+    }
+  }
+
+  const VectorXd& prior_mean() const { return mean_; }
+  const VectorXd& prior_sigma() const { return sigma_; }
+
+  std::vector<double> predict(const VectorXd& x) const {
+    std::vector<double> natural;
+    for (const double v : x) natural.push_back(std::exp(v));
+    std::vector<double> predicted = model_(natural);
+    if (predicted.size() != observations_.size())
+      throw std::invalid_argument("model: one prediction per observation is needed");
+    for (const double value : predicted) {
+      if (!(value > 0 && std::isfinite(value)))
+        throw std::invalid_argument("model: a prediction is not positive and finite");
+    }
+    return predicted;
+  }
+
+  VectorXd residuals(const VectorXd& x) const {
+    const auto data = static_cast<Eigen::Index>(observations_.size());
+    const std::vector<double> predicted = predict(x);
+    VectorXd r(data + x.size());
+    for (Eigen::Index i = 0; i < data; ++i) {
+      const Observation& o = observations_[static_cast<std::size_t>(i)];
+      r[i] = std::log(predicted[static_cast<std::size_t>(i)] / o.value) / o.relative_sigma;
+    }
+    r.tail(x.size()) = (x - mean_).cwiseQuotient(sigma_);
+    return r;
+  }
+
+  MatrixXd jacobian(const VectorXd& x) const {
+    const auto rows = static_cast<Eigen::Index>(observations_.size()) + x.size();
+    MatrixXd j(rows, x.size());
+    for (Eigen::Index i = 0; i < x.size(); ++i) {
+      VectorXd up = x;
+      VectorXd down = x;
+      up[i] += kStep;
+      down[i] -= kStep;
+      j.col(i) = (residuals(up) - residuals(down)) / (2 * kStep);
+    }
+    return j;
+  }
+
+ private:
+  const std::vector<Observation>& observations_;
+  const Model& model_;
+  VectorXd mean_;
+  VectorXd sigma_;
+};
+
+struct Minimum {
+  VectorXd x;
+  double cost = 0;
+  int iterations = 0;
+  bool converged = false;
+};
+
+Minimum minimise(const Problem& problem) {
+  Minimum best{.x = problem.prior_mean()};
+  VectorXd r = problem.residuals(best.x);
+  best.cost = r.squaredNorm() / 2;
+  double damping = kFirstDamping;
+  while (best.iterations < kMaxIterations && !best.converged && damping < kMaxDamping) {
+    ++best.iterations;
+    const MatrixXd j = problem.jacobian(best.x);
+    const VectorXd gradient = j.transpose() * r;
+    const MatrixXd normal = j.transpose() * j;
+    for (bool accepted = false; !accepted && damping < kMaxDamping;) {
+      MatrixXd damped = normal;
+      damped.diagonal() *= 1 + damping;
+      const VectorXd step = damped.ldlt().solve(-gradient);
+      const VectorXd trial = problem.residuals(best.x + step);
+      best.converged = step.cwiseAbs().maxCoeff() < kConverged;
+      accepted = trial.squaredNorm() / 2 <= best.cost;
+      if (accepted) {
+        best.x += step;
+        best.cost = trial.squaredNorm() / 2;
+        r = trial;
+        damping /= 10;
+      } else if (best.converged) {
+        break;
+      } else {
+        damping *= 10;
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+double Fit::shrinkage(std::size_t parameter) const {
+  const auto i = static_cast<Eigen::Index>(parameter);
+  return std::sqrt(log_covariance(i, i)) / log_prior_sigma[i];
+}
+
+double Fit::correlation(std::size_t a, std::size_t b) const {
+  const auto i = static_cast<Eigen::Index>(a);
+  const auto k = static_cast<Eigen::Index>(b);
+  return log_covariance(i, k) / std::sqrt(log_covariance(i, i) * log_covariance(k, k));
+}
+
+Fit fit_map(const std::vector<Parameter>& parameters, const std::vector<Observation>& observations,
+            const Model& model) {
+  if (parameters.empty()) throw std::invalid_argument("fit: no parameters");
+  for (const Parameter& p : parameters) check(p);
+  for (const Observation& o : observations) check(o);
+  const Problem problem(parameters, observations, model);
+  const Minimum minimum = minimise(problem);
+  Fit fit;
+  for (const Parameter& p : parameters) fit.names.push_back(p.name);
+  for (const double v : minimum.x) fit.values.push_back(std::exp(v));
+  fit.log_prior_sigma = problem.prior_sigma();
+  const MatrixXd j = problem.jacobian(minimum.x);
+  // The priors' rows make J'J positive definite.
+  const MatrixXd normal = j.transpose() * j;
+  fit.log_covariance = normal.ldlt().solve(MatrixXd::Identity(normal.rows(), normal.cols()));
+  fit.predicted = problem.predict(minimum.x);
+  fit.cost = minimum.cost;
+  fit.iterations = minimum.iterations;
+  fit.converged = minimum.converged;
+  return fit;
+}
+
+MatrixXd draw_posterior(const Fit& fit, std::size_t count, std::uint64_t seed) {
+  const Eigen::LLT<MatrixXd> factor(fit.log_covariance);
+  if (factor.info() != Eigen::Success)
+    throw std::invalid_argument("posterior covariance is not positive definite");
+  const MatrixXd lower = factor.matrixL();
+  const auto n = static_cast<Eigen::Index>(fit.values.size());
+  RandomStream random(seed);
+  MatrixXd draws(static_cast<Eigen::Index>(count), n);
+  for (Eigen::Index row = 0; row < draws.rows(); ++row) {
+    VectorXd z(n);
+    for (double& v : z) v = random.normal();
+    const VectorXd shift = lower * z;
+    for (Eigen::Index i = 0; i < n; ++i)
+      draws(row, i) =
+          round_significant(fit.values[static_cast<std::size_t>(i)] * std::exp(shift[i]), 6);
+  }
+  return draws;
+}
+
+double round_significant(double value, int digits) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const double exponent = std::floor(std::log10(std::abs(value)));
+  const double scale = std::pow(10.0, digits - 1 - exponent);
+  return std::round(value * scale) / scale;
+}
+
+}  // namespace vringlab::sim

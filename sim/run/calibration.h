@@ -1,0 +1,34 @@
+// Calibration of cost rows on published rates, and the parameters that a
+// prediction then uses.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/cost/fit.h"
+#include "sim/run/run.h"
+
+namespace vringlab::sim {
+
+// A published rate and the scenario that should give it.
+struct CalibrationPoint {
+  std::string id;
+  Scenario scenario;
+  double rate_pps = 0;
+  double relative_sigma = 0;  // standard deviation of ln(rate) between runs and in rounding
+};
+
+// A parameter "row" stands for that cost row on every host, "row@host" on one
+// host only. Returns the scenario with the parameters that concern it.
+Scenario with_parameters(Scenario scenario, const std::vector<std::string>& names,
+                         const std::vector<double>& values);
+
+// All rows that these scenarios' results depend on, with their priors: rows whose
+// change by a tenth changes a rate at all, "unmodelled" rows and unknown clocks a
+// host each. In the order of the cost table.
+std::vector<Parameter> free_parameters(const std::vector<CalibrationPoint>& points);
+
+Fit calibrate(const std::vector<CalibrationPoint>& points, const std::vector<Parameter>& parameters,
+              RunControl* control = nullptr);
+
+}  // namespace vringlab::sim
