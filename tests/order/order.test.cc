@@ -53,7 +53,7 @@ std::vector<Scenario> all_scenarios() {
 
 class Interleavings : public testing::TestWithParam<Scenario> {};
 
-TEST_P(Interleavings, LoseNothing) {
+TEST_P(Interleavings, lose_nothing) {
   // Doorbells that order nothing: the rings must do without.
   const Outcome outcome = explore(GetParam(), false);
   EXPECT_EQ(outcome.violation, "") << format(outcome.trace);
@@ -96,7 +96,7 @@ class OrderPointRemoved : public testing::TestWithParam<Removal> {};
 
 // Without a full fence a half sleeps for ever, without the others one sees what is not there yet;
 // even where doorbells order as much as they can.
-TEST_P(OrderPointRemoved, IsFound) {
+TEST_P(OrderPointRemoved, is_found) {
   const auto [point, event_idx] = GetParam();
   Outcome outcome;
   for (Scenario scenario : scenarios(event_idx, 65535, 2)) {
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(Order, OrderPointRemoved, testing::ValuesIn(removals())
                          [](const auto& test) { return name_of(test.param); });
 
 // The model itself, on the two patterns that the ring is made of.
-TEST(WeakMemory, MessagePassingNeedsBothFences) {
+TEST(WeakMemory, message_passing_needs_both_fences) {
   for (const bool release : {false, true}) {
     for (const bool acquire : {false, true}) {
       const auto writer = [&](Tape& tape) {
@@ -138,7 +138,7 @@ TEST(WeakMemory, MessagePassingNeedsBothFences) {
   }
 }
 
-TEST(WeakMemory, StoreBufferingNeedsBothFences) {
+TEST(WeakMemory, store_buffering_needs_both_fences) {
   for (const bool first : {false, true}) {
     for (const bool second : {false, true}) {
       const auto half = [](Location mine, Location other, bool fenced) {
