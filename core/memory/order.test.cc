@@ -11,7 +11,7 @@
 namespace vringlab {
 namespace {
 
-constexpr std::uint32_t kRounds = 100'000;
+constexpr std::uint32_t kRounds = 25'000;
 
 // Lets two threads start a round together.
 class Meeting {
