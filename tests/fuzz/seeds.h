@@ -1,0 +1,135 @@
+// The fuzzers' seeds: the hostile inputs in the fuzzers' own language.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/fuzz/chain_walk.h"
+#include "tests/fuzz/driver_used.h"
+
+namespace vringlab::test {
+
+using Seed = std::vector<std::uint8_t>;
+using Seeds = std::map<std::string, Seed>;  // by name
+
+// Writes an input; the mirror of Input.
+class Output {
+ public:
+  explicit Output(std::uint8_t config) : bytes_{config} {}
+
+  Output& u8(std::size_t value) {
+    bytes_.push_back(static_cast<std::uint8_t>(value));
+    return *this;
+  }
+  Output& u16(std::size_t value) { return u8(value).u8(value >> 8); }
+  Output& u32(std::size_t value) { return u16(value).u16(value >> 16); }
+  Output& op(WalkOp op) { return u8(static_cast<std::uint8_t>(op)); }
+  Output& op(UsedOp op) { return u8(static_cast<std::uint8_t>(op)); }
+
+  Output& packet(std::uint8_t head, std::uint32_t bytes = 72) {
+    op(WalkOp::kDesc).u8(head).u32(0x4000).u32(bytes).u8(0).u8(0);
+    return op(WalkOp::kOffer).u8(head);
+  }
+  Output& steps(int count) {
+    for (; count > 0; --count) op(WalkOp::kStep);
+    return *this;
+  }
+  Output& add(std::size_t readable, std::size_t writable = 0) {
+    return op(UsedOp::kAdd).u8(readable | writable << 4).op(UsedOp::kPublish);
+  }
+  Output& complete(std::size_t n, std::uint32_t len = 0) {
+    return op(UsedOp::kComplete).u8(n).u32(len).op(UsedOp::kReap);
+  }
+  Output& avail_idx(std::size_t idx) { return op(WalkOp::kAvailIdx).u16(idx); }
+  Output& restart(std::size_t base) { return op(WalkOp::kRestart).u16(base); }
+  Output& sink(bool refuses) { return op(WalkOp::kSink).u8(refuses); }
+  Output& used_idx(std::size_t idx) { return op(UsedOp::kUsedIdx).u16(idx); }
+  const Seed& bytes() const { return bytes_; }
+
+ private:
+  Seed bytes_;
+};
+
+// All that is not zero in guest memory, as writes of up to 255 bytes.
+inline void write_memory(const RawGuest& guest, Output& out) {
+  constexpr std::size_t kGap = 5;  // as many zeros as a write of its own takes
+  for (const Region& region : guest.memory().regions()) {
+    const auto is_zero = [](std::byte value) { return value == std::byte{0}; };
+    for (std::size_t at = 0; at < region.bytes.size();) {
+      if (is_zero(region.bytes[at])) {
+        ++at;
+        continue;
+      }
+      std::size_t end = at + 1;
+      for (std::size_t i = end; i < region.bytes.size() && i < end + kGap && i < at + 255; ++i)
+        if (!is_zero(region.bytes[i])) end = i + 1;
+      const std::uint64_t addr = region.base.value + at;
+      out.op(WalkOp::kWrite).u16(addr).u8(addr >> 16).u8(end - at);
+      for (; at < end; ++at) out.u8(std::to_integer<std::uint8_t>(region.bytes[at]));
+    }
+  }
+}
+
+// Each row of the table of chains, then a good packet.
+inline Seeds chain_walk_seeds() {
+  Seeds seeds;
+  for (const HostileChain& row : hostile_chains()) {
+    RawGuest guest(regions_of(row.layout));
+    RawRing ring(guest, kHostileRingSize, row.features);
+    row.build(guest, ring);
+    Output out(WalkConfig::encode(row.features, row.layout));
+    write_memory(guest, out);
+    out.op(WalkOp::kOffer).u8(0).steps(2).packet(1).steps(2).op(WalkOp::kArm);
+    seeds[row.name] = out.bytes();
+  }
+  for (const unsigned head : {8u, 0xffu})
+    seeds["w04_head_" + std::to_string(head)] =
+        Output(0).op(WalkOp::kOffer).u8(head).steps(2).op(WalkOp::kArm).bytes();
+  for (const unsigned idx : {9u, 0x8000u, 65535u})
+    seeds["i01_avail_" + std::to_string(idx)] =
+        Output(0).avail_idx(idx).steps(2).op(WalkOp::kArm).bytes();
+  Output full(0x40);  // a ring of four
+  full.packet(0).packet(1).packet(2).packet(3).steps(4).packet(0).steps(2);
+  seeds["i03_more_than_n"] = full.bytes();
+  seeds["i04_same_head_twice"] = Output(0).packet(1).packet(1).steps(3).bytes();
+  Output wrap(1);
+  wrap.avail_idx(65535).restart(65535).packet(0).packet(1).packet(2).steps(4).op(WalkOp::kArm);
+  seeds["i05_from_65535"] = wrap.bytes();
+  Output refused(4);  // copies batched
+  refused.sink(true).packet(0).packet(1).packet(2, 11).packet(3).packet(4).steps(5);
+  seeds["t07_failed_send"] = refused.sink(false).packet(5).steps(2).bytes();
+  Output reset(4);
+  reset.packet(0).packet(1).steps(2).avail_idx(0).restart(0).packet(0).steps(2);
+  seeds["d05_reset_with_a_batch"] = reset.bytes();
+  return seeds;
+}
+
+inline Seeds driver_used_seeds() {
+  Seeds seeds;
+  Output order(0);
+  order.add(1).add(2).add(3).complete(2).complete(0).complete(0);
+  seeds["i06_out_of_order"] = order.bytes();
+  seeds["i07_length_is_capacity"] = Output(2).add(1, 2).complete(0, 3).bytes();
+  seeds["i08_length_is_capacity_plus_1"] = Output(2).add(1, 2).complete(0, 4).complete(0).bytes();
+  for (const unsigned id : {1u, 7u, 8u, 0x10000u}) {
+    Output out(0);
+    out.add(2).op(UsedOp::kElement).u8(0).u32(id).u32(0).used_idx(1);
+    seeds["i08_id_" + std::to_string(id)] =
+        out.op(UsedOp::kReap).op(UsedOp::kReap).op(UsedOp::kEnable).bytes();
+  }
+  for (const unsigned idx : {2u, 0x8000u, 65535u}) {
+    Output out(1);
+    out.add(1).used_idx(idx).op(UsedOp::kReap).op(UsedOp::kReap).op(UsedOp::kDelay);
+    seeds["i08_used_" + std::to_string(idx)] = out.bytes();
+  }
+  Output reset(3);
+  reset.add(2).complete(0).op(UsedOp::kDisable).add(1, 1).op(UsedOp::kReset).add(1).complete(0);
+  seeds["d05_reset"] = reset.bytes();
+  Output detach(0);
+  detach.add(2).add(1).op(UsedOp::kDetach).op(UsedOp::kDetach).add(3).op(UsedOp::kDetach);
+  seeds["d06_detach_twice"] = detach.bytes();
+  return seeds;
+}
+
+}  // namespace vringlab::test
