@@ -67,6 +67,7 @@ class RingMapping {
 
   // May planned areas be read and written directly?
   bool usable() const { return usable_; }
+  const AccessPlan& plan() const { return plan_; }
   std::uint64_t pinned_bytes() const;
   std::uint64_t pages_mapped() const;
 

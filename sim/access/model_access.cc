@@ -2,15 +2,24 @@
 
 namespace vringlab::sim {
 
-std::array<bool, 4> section_scopes(const AccessPlan& plan, bool unmapped) {
+unsigned section_scopes(const AccessPlan& plan, bool unmapped) {
   const bool sections =
       plan.user_access == UserAccess::kSection || plan.user_access == UserAccess::kSharedFixup;
   const bool desc = sections && (unmapped || !plan.map_desc);
   const bool avail = sections && (unmapped || !plan.map_avail);
   const bool used = sections && (unmapped || !plan.map_used);
   const bool several = plan.section_span == SectionSpan::kSeveralAreas;
-  // In the order of Scope: kAvail, kDesc, kFetch, kUsed.
-  return {avail && !several, desc && !several, several && (avail || desc), used};
+  const auto bit = [](Scope scope, bool open) {
+    return open ? 1u << static_cast<unsigned>(scope) : 0u;
+  };
+  return bit(Scope::kAvail, avail && !several) | bit(Scope::kDesc, desc && !several) |
+         bit(Scope::kFetch, several && (avail || desc)) | bit(Scope::kUsed, used);
+}
+
+void DeviceContext::set_unmapped(const AccessPlan& plan, bool now) {
+  unmapped = now;
+  open_scopes = section_scopes(plan, now);
+  leave_section();
 }
 
 }  // namespace vringlab::sim

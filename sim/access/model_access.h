@@ -24,19 +24,16 @@ struct Doorbells {
 struct DeviceContext {
   Core* core = nullptr;
   Doorbells* bells = nullptr;
-  std::size_t variant = 0;               // ring_variant_base of the next ring operation
-  std::array<bool, 4> opens{};           // by Scope: the plan opens a section for it
-  std::array<bool, 4> opens_unmapped{};  // the same without the mappings
-  std::uint32_t user_page_shift = 21;    // log2 of the page size of guest memory
-  bool unmapped = false;                 // the plan's mappings can't be used now
+  std::size_t variant = 0;             // ring_variant_base of the next ring operation
+  unsigned open_scopes = 0;            // bit per Scope: a section is opened for it
+  std::uint32_t user_page_shift = 21;  // log2 of the page size of guest memory
+  bool unmapped = false;               // the plan's mappings can't be used now
 
   bool opens_section(Scope scope) const {
-    return (unmapped ? opens_unmapped : opens)[static_cast<std::size_t>(scope)];
+    return (open_scopes >> static_cast<unsigned>(scope) & 1) != 0;
   }
-  void set_unmapped(bool now) {
-    unmapped = now;
-    variant = ring_variant_base({.in_section = false, .unmapped = now});
-  }
+  void set_unmapped(const AccessPlan& plan, bool now);
+  void leave_section() { variant = ring_variant_base({.in_section = false, .unmapped = unmapped}); }
 };
 
 // Page numbers for the TLB: odd for the base pages that a mapping is made of, even
@@ -48,8 +45,8 @@ inline std::uint32_t user_page(const DeviceContext& context, std::uint64_t offse
   return static_cast<std::uint32_t>(offset >> context.user_page_shift) * 2;
 }
 
-// Which scopes open a section under `plan`, with its mappings or without.
-std::array<bool, 4> section_scopes(const AccessPlan& plan, bool unmapped);
+// Bit per Scope: which open a section under `plan`, with its mappings or without.
+unsigned section_scopes(const AccessPlan& plan, bool unmapped);
 
 class ModelAccess {
  public:
@@ -111,7 +108,7 @@ class ModelAccess {
     context_->variant = ring_variant_base({.in_section = true, .unmapped = context_->unmapped});
   }
   void end_section(Scope scope) {
-    if (context_->opens_section(scope)) context_->set_unmapped(context_->unmapped);
+    if (context_->opens_section(scope)) context_->leave_section();
   }
 
   template <OrderPoint P>

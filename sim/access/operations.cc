@@ -12,10 +12,16 @@ class Builder {
     const std::uint64_t ps = costs_[cost] * count;
     if (ps > 0) {
       const std::uint64_t after = straddles(cost) ? ps / 2 : 0;
-      operation_.parts.push_back({cost, ps, count});
-      operation_.lead_ps += ps - after;
+      add(operation_.step, cost, ps - after, count);
+      operation_.parts.back().ps += after;
       operation_.tail_ps += after;
     }
+    return *this;
+  }
+  // Half of one occurrence, under a step of its own; the second half counts it.
+  Builder& half_of(Step step, Cost cost, bool second) {
+    const std::uint64_t ps = costs_[cost];
+    if (ps > 0) add(step, cost, second ? ps - ps / 2 : ps / 2, second ? 1 : 0);
     return *this;
   }
   Builder& drains(bool yes = true) {
@@ -28,6 +34,11 @@ class Builder {
   // Costs that come in two halves, before and after the access: access is allowed
   // and forbidden again, the iterator set up and advanced.
   static bool straddles(Cost cost) { return cost == Cost::kStacClac || cost == Cost::kIovIter; }
+
+  void add(Step step, Cost cost, std::uint64_t ps, std::uint64_t count) {
+    operation_.parts.push_back({step, cost, ps, count});
+    operation_.lead_ps += ps;
+  }
 
   const CostModel& costs_;
   Operation operation_;
@@ -171,17 +182,6 @@ class TableBuilder {
     return b.part(Cost::kCopyStartup);
   }
 
-  // One of two operations that are one occurrence together.
-  Operation half(Step step, Cost cost, bool second) const {
-    Operation o = one(step, cost);
-    for (Operation::Part& part : o.parts) {
-      part.ps = second ? part.ps - part.ps / 2 : part.ps / 2;
-      part.count = second ? 1 : 0;
-      o.lead_ps = part.ps;
-    }
-    return o;
-  }
-
   Operation one(Step step, Cost cost) const { return Builder(step, costs_).part(cost); }
 
   const AccessPlan& plan_;
@@ -223,14 +223,19 @@ Operation TableBuilder::other(Op op) const {
     case Op::kCallDecisionBarrier:
       return Builder(Step::kCall, costs_).part(Cost::kFullBarrier).drains();
     case Op::kAllocateBuffer:
-      return one(Step::kBuild, Cost::kPageFrag);
+      return Builder(Step::kBuild, costs_)
+          .half_of(Step::kPacket, Cost::kUnmodelled, false)
+          .part(Cost::kPageFrag);
     case Op::kSendCall:
       return Builder(Step::kSend, costs_)
           .part(Cost::kIndirectCall)
           .part(Cost::kSendCall)
           .part(Cost::kBhPair);
     case Op::kSendFrame:
-      return Builder(Step::kSend, costs_).part(Cost::kXdpFrame).part(Cost::kXdpProgram);
+      return Builder(Step::kSend, costs_)
+          .part(Cost::kXdpFrame)
+          .part(Cost::kXdpProgram)
+          .part(Cost::kFrameRelease);
     case Op::kReleaseFrame:
       return one(Step::kSend, Cost::kFrameRelease);
     case Op::kCall:
@@ -241,10 +246,8 @@ Operation TableBuilder::other(Op op) const {
       return one(Step::kWake, Cost::kContextSwitch);
     case Op::kBusyPollTurn:
       return one(Step::kBusyPoll, Cost::kBusyPollTurn);
-    case Op::kUnmodelledEarly:
-      return half(Step::kPacket, Cost::kUnmodelled, false);
     case Op::kUnmodelledLate:
-      return half(Step::kPacket, Cost::kUnmodelled, true);
+      return Builder(Step::kPacket, costs_).half_of(Step::kPacket, Cost::kUnmodelled, true);
     case Op::kGuestPacket:
       return one(Step::kGuestFill, Cost::kGuestPacket);
     case Op::kGuestBurst:

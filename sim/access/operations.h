@@ -42,16 +42,17 @@ enum class Op : std::uint8_t {
   kPayloadCopyInSection,
   kEnableNotifyBarrier,
   kCallDecisionBarrier,
+  // A buffer is taken, and half of the work that no row names done; the other half
+  // is kUnmodelledLate, after the copies: spread, as nothing is known of where it lies.
   kAllocateBuffer,
-  kSendCall,   // a batch handed to the socket
-  kSendFrame,  // one frame of it through the XDP program
-  kReleaseFrame,
+  kSendCall,      // a batch handed to the socket
+  kSendFrame,     // one frame of it through the XDP program, which drops it
+  kReleaseFrame,  // a buffer given back unsent
   kCall,
   kRequeue,
   kScheduleIn,  // the worker thread is switched to
   kBusyPollTurn,
-  kUnmodelledEarly,  // work that no row names, half before the copies, half after:
-  kUnmodelledLate,   // spread evenly, as nothing is known of where it lies
+  kUnmodelledLate,
   kGuestPacket,
   kGuestBurst,
   kGuestPublish,

@@ -17,7 +17,6 @@ class ModelFrags {
 
   std::byte* allocate(std::uint32_t bytes) {
     Core& core = *context_->core;
-    core.run(operation_index(Op::kUnmodelledEarly));
     core.run(operation_index(Op::kAllocateBuffer));
     std::byte* buffer = pool_.allocate(bytes);
     // The metadata in front of the frame is written right away.
@@ -28,7 +27,8 @@ class ModelFrags {
     context_->core->run(operation_index(Op::kReleaseFrame));
     pool_.release(buffer);
   }
-  const PageFragPool& pool() const { return pool_; }
+  // The same for a frame whose release is part of a greater operation.
+  void release_uncharged(std::byte* buffer) { pool_.release(buffer); }
 
  private:
   DeviceContext* context_;
@@ -47,7 +47,7 @@ class TapDrop {
     for (const XdpBuffer& buffer : batch) {
       core.load(core.line_of(buffer.hard_start), Step::kSend);
       core.run(operation_index(Op::kSendFrame));
-      frags_->release(buffer.hard_start);
+      frags_->release_uncharged(buffer.hard_start);
       latency_->finish(core.now());
     }
     return true;

@@ -42,22 +42,10 @@ class VhostWorker {
     }
     if (run_starts_) start_run();
     const Turn turn = device_->step();
-    if (took_packet()) core_->run(operation_index(Op::kUnmodelledLate));
-    switch (turn) {
-      case Turn::kPacket:
-        return;
-      case Turn::kYield:
-        core_->run(operation_index(Op::kRequeue));
-        run_starts_ = true;
-        return;
-      case Turn::kEmpty:
-        run_starts_ = true;
-        wait();
-        return;
-      case Turn::kBroken:
-        broken_ = true;
-        state_ = State::kAsleep;
-        return;
+    if (turn == Turn::kPacket) {
+      core_->run(operation_index(Op::kUnmodelledLate));
+    } else {
+      end_run(turn);
     }
   }
 
@@ -87,17 +75,27 @@ class VhostWorker {
  private:
   enum class State : std::uint8_t { kAsleep, kRunning, kPolling };
 
-  bool took_packet() {
-    const std::uint64_t taken = device_->counters().taken;
-    const bool took = taken != taken_;
-    taken_ = taken;
-    return took;
+  void end_run(Turn turn) {
+    run_starts_ = true;
+    switch (turn) {
+      case Turn::kYield:
+        core_->run(operation_index(Op::kUnmodelledLate));
+        core_->run(operation_index(Op::kRequeue));
+        break;
+      case Turn::kBroken:
+        broken_ = true;
+        state_ = State::kAsleep;
+        break;
+      default:
+        wait();
+        break;
+    }
   }
 
   void start_run() {
     run_starts_ = false;
     if (context_->unmapped && mapping_->set_up(*core_, ring_))
-      context_->set_unmapped(!mapping_->usable());
+      context_->set_unmapped(mapping_->plan(), !mapping_->usable());
   }
 
   void wait() {
@@ -126,15 +124,13 @@ class VhostWorker {
   bool serve_some() {
     for (std::uint32_t i = 0; i < config_.inline_packets; ++i) {
       const Turn turn = device_->step();
-      if (took_packet()) {
-        context_->core->run(operation_index(Op::kUnmodelledLate));
-        ++inline_served_;
-      }
       if (turn == Turn::kEmpty) return device_->arm();
       if (turn == Turn::kBroken) {
         broken_ = true;
         return false;
       }
+      context_->core->run(operation_index(Op::kUnmodelledLate));
+      ++inline_served_;
     }
     device_->finish();
     return device_->arm();
@@ -151,7 +147,6 @@ class VhostWorker {
   bool kick_pending_ = false;      // kicked while running
   bool broken_ = false;            // the queue is out of service
   std::uint64_t deadline_ps_ = 0;  // end of the busy poll under way
-  std::uint64_t taken_ = 0;        // device counter at the last look
   std::uint64_t wakeups_ = 0;
   std::uint64_t inline_served_ = 0;
 };

@@ -36,30 +36,41 @@ constexpr Cost cost_of(Level level) {
 class PrivateCaches {
  public:
   PrivateCaches(std::uint32_t lines, const HostPreset& host)
-      : copies_(lines), l1_(line_tags(host.l1_bytes, 8)), l2_(line_tags(host.l2_bytes, 8)) {}
+      : l1_copies_(lines),
+        l2_numbers_(lines),
+        l1_(line_sets(host.l1_bytes, 8)),
+        l2_(line_sets(host.l2_bytes, 8)) {}
 
-  // May this core use `line` from its L1, for reading or for writing as well?
-  bool l1_reads(LineId line) const { return l1_.holds(line, copies_[line].l1); }
-  bool l1_writes(LineId line) const { return copies_[line].writable && l1_reads(line); }
-  bool l2_holds(LineId line) const { return l2_.holds(line, copies_[line].l2); }
+  // May this core use `line` from its L1, for reading or for writing?
+  bool l1_reads(LineId line) const { return l1_.holds(line, l1_copies_[line].reads); }
+  bool l1_writes(LineId line) const { return l1_.holds(line, l1_copies_[line].writes); }
+  bool l2_holds(LineId line) const { return l2_.holds(line, l2_numbers_[line]); }
 
-  void fill_l1(LineId line) { copies_[line].l1 = l1_.fill(line); }
-  void fill(LineId line) {
-    copies_[line].l2 = l2_.fill(line);
-    fill_l1(line);
+  // `modified`: this core is the line's modifier.
+  void fill_l1(LineId line, bool modified) {
+    const FillNumber number = l1_.fill(line);
+    l1_copies_[line] = {number, modified ? number : 0};
   }
-  void invalidate(LineId line) { copies_[line] = {}; }
-  void set_writable(LineId line, bool writable) { copies_[line].writable = writable; }
+  void fill(LineId line, bool modified) {
+    l2_numbers_[line] = l2_.fill(line);
+    fill_l1(line, modified);
+  }
+  void start_modifying(LineId line) { l1_copies_[line].writes = l1_copies_[line].reads; }
+  void stop_modifying(LineId line) { l1_copies_[line].writes = 0; }
+  void invalidate(LineId line) {
+    l1_copies_[line] = {};
+    l2_numbers_[line] = 0;
+  }
 
  private:
-  struct Copy {
-    FillNumber l1 = 0;
-    FillNumber l2 = 0;
-    bool writable = false;  // this core is the line's modifier
+  struct L1Copy {
+    FillNumber reads = 0;
+    FillNumber writes = 0;  // the same number while this core is the line's modifier, else 0
   };
-  std::vector<Copy> copies_;  // by line
-  FifoTags l1_;
-  FifoTags l2_;
+  std::vector<L1Copy> l1_copies_;       // by line
+  std::vector<FillNumber> l2_numbers_;  // by line
+  FifoTags<8> l1_;
+  FifoTags<8> l2_;
 };
 
 class Coherence {
@@ -102,15 +113,15 @@ class Coherence {
   Distance distance(CoreId a, CoreId b) const { return distances_[pair(a, b)]; }
 
   // A line this core still holds by the protocol may have left its caches.
-  Level private_level(CoreId core, LineId line);
+  Level private_level(CoreId core, LineId line, bool modified);
   Level shared_level(LineId line);
-  // Takes the line from all but `core`; the distance of the farthest that had it.
-  Distance invalidate_others(CoreId core, LineId line);
+  // Takes the line from `sharers`; the distance of the farthest.
+  Distance invalidate(CoreId core, LineId line, unsigned sharers);
 
   std::vector<Line> lines_;
   std::vector<PrivateCaches> private_;  // by core
   std::vector<Distance> distances_;     // kMaxCores x kMaxCores
-  FifoTags l3_;
+  FifoTags<16> l3_;
 };
 
 }  // namespace vringlab::sim

@@ -78,7 +78,7 @@ Ledger Core::ledger() const {
     const std::uint64_t count = operations_[op].count;
     if (count == 0) continue;
     for (const Operation::Part& part : table_[op].parts)
-      all.add(part.cost, table_[op].step, part.ps * count, part.count * count);
+      all.add(part.cost, part.step, part.ps * count, part.count * count);
   }
   return all;
 }

@@ -15,15 +15,16 @@
 
 namespace vringlab::sim {
 
-// A fixed sequence of costs under one step, added up when the run starts, so
-// that running it is one addition and one count.
+// A fixed sequence of costs, added up when the run starts, so that running it is
+// one addition and one count.
 struct Operation {
   struct Part {
+    Step step;
     Cost cost;
     std::uint64_t ps;     // picoseconds in all
     std::uint64_t count;  // occurrences in one operation
   };
-  Step step = Step::kPacket;
+  Step step = Step::kPacket;  // of the access, and of a drain
   bool drains = false;        // waits for outstanding loads before anything else
   std::uint64_t lead_ps = 0;  // of what comes before its memory access
   std::uint64_t tail_ps = 0;  // of what comes after

@@ -6,7 +6,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <stdexcept>
 #include <vector>
 
 namespace vringlab::sim {
@@ -15,28 +14,27 @@ namespace vringlab::sim {
 using FillNumber = std::uint32_t;
 
 // Numbers the fills of each set. The caller keeps each item's number.
+template <std::uint32_t Ways>
 class FifoTags {
  public:
-  FifoTags(std::uint32_t sets, std::uint32_t ways) : ways_(ways), mask_(sets - 1) {
-    if (!std::has_single_bit(sets) || ways == 0)
-      throw std::logic_error("tags: number of sets is not a power of two, or no ways");
-    fills_.assign(sets, ways);  // so that number 0 is not held
-  }
+  // A power of two sets, rounded down.
+  explicit FifoTags(std::uint32_t sets)
+      : mask_(std::bit_floor(sets) - 1), fills_(std::bit_floor(sets), Ways) {}
 
+  // The fills start at Ways, so that number 0 is not held.
   bool holds(std::uint32_t item, FillNumber number) const {
-    return fills_[item & mask_] - number < ways_;
+    return fills_[item & mask_] - number < Ways;
   }
   FillNumber fill(std::uint32_t item) { return ++fills_[item & mask_]; }
 
  private:
-  std::uint32_t ways_;
   std::uint32_t mask_;  // sets - 1; the set of an item is its lowest bits
   std::vector<FillNumber> fills_;
 };
 
-// Tags of a cache of `bytes` with 64-byte lines, rounded down to a power of two sets.
-inline FifoTags line_tags(std::uint32_t bytes, std::uint32_t ways) {
-  return {std::bit_floor(bytes / 64 / ways), ways};
+// Sets of a cache of `bytes` with 64-byte lines.
+constexpr std::uint32_t line_sets(std::uint32_t bytes, std::uint32_t ways) {
+  return bytes / 64 / ways;
 }
 
 }  // namespace vringlab::sim

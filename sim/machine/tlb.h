@@ -11,7 +11,7 @@ namespace vringlab::sim {
 class Tlb {
  public:
   // 64 and 1536 entries: Intel since Broadwell. Both taken as fully associative.
-  explicit Tlb(std::uint32_t pages) : entries_(pages), l1_(1, 64), l2_(1, 1536) {}
+  explicit Tlb(std::uint32_t pages) : entries_(pages) {}
 
   bool l1_holds(std::uint32_t page) const { return l1_.holds(page, entries_[page].l1); }
 
@@ -30,8 +30,8 @@ class Tlb {
     FillNumber l2 = 0;
   };
   std::vector<Entry> entries_;  // by page number
-  FifoTags l1_;
-  FifoTags l2_;
+  FifoTags<64> l1_{1};
+  FifoTags<1536> l2_{1};
 };
 
 }  // namespace vringlab::sim

@@ -138,13 +138,11 @@ NetTxWorld::NetTxWorld(const Scenario& s)
             latency, KickHost<Worker>{&worker, &bells, s.inline_packets > 0}),
       invalidator(control_core, mapping, context, period_ps(s.invalidations_per_s),
                   page_span(0, layout_.guest_bytes)) {
-  context.opens = section_scopes(s.plan, false);
-  context.opens_unmapped = section_scopes(s.plan, true);
   context.user_page_shift = s.guest_page_bytes == kPageBytes ? 12 : 21;
   const std::uint64_t before = control_core.busy_ps();
   mapping.set_up(control_core, layout_.ring);
   setup_ps = control_core.busy_ps() - before;
-  context.set_unmapped(!mapping.usable());
+  context.set_unmapped(s.plan, !mapping.usable());
 }
 
 }  // namespace vringlab::sim

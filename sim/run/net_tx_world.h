@@ -70,7 +70,7 @@ class Invalidator {
   void step() {
     if (mapping_->invalidate(*core_, 0, pages_)) {
       ++invalidations_;
-      context_->set_unmapped(true);
+      context_->set_unmapped(mapping_->plan(), true);
     }
     due_ps_ = std::max(due_ps_ + period_ps_, core_->now());
     core_->idle_until(due_ps_ + period_ps_);
