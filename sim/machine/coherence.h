@@ -32,7 +32,8 @@ constexpr Cost cost_of(Level level) {
   return kCost[static_cast<std::size_t>(level)];
 }
 
-// L1 and L2 of one core.
+// L1 and L2 of one core. A line that another core took away has no numbers here,
+// so that a number that is held is a valid copy.
 class PrivateCaches {
  public:
   PrivateCaches(std::uint32_t lines, const HostPreset& host)
@@ -46,14 +47,11 @@ class PrivateCaches {
   bool l1_writes(LineId line) const { return l1_.holds(line, l1_copies_[line].writes); }
   bool l2_holds(LineId line) const { return l2_.holds(line, l2_numbers_[line]); }
 
-  // `modified`: this core is the line's modifier.
-  void fill_l1(LineId line, bool modified) {
-    const FillNumber number = l1_.fill(line);
-    l1_copies_[line] = {number, modified ? number : 0};
-  }
-  void fill(LineId line, bool modified) {
+  // The line may be read; a first store asks the protocol whether it may be written.
+  void fill_l1(LineId line) { l1_copies_[line] = {l1_.fill(line), 0}; }
+  void fill(LineId line) {
     l2_numbers_[line] = l2_.fill(line);
-    fill_l1(line, modified);
+    fill_l1(line);
   }
   void start_modifying(LineId line) { l1_copies_[line].writes = l1_copies_[line].reads; }
   void stop_modifying(LineId line) { l1_copies_[line].writes = 0; }
@@ -65,7 +63,7 @@ class PrivateCaches {
  private:
   struct L1Copy {
     FillNumber reads = 0;
-    FillNumber writes = 0;  // the same number while this core is the line's modifier, else 0
+    FillNumber writes = 0;  // the same number once this core is known to be the modifier
   };
   std::vector<L1Copy> l1_copies_;       // by line
   std::vector<FillNumber> l2_numbers_;  // by line
@@ -85,7 +83,12 @@ class Coherence {
 
   // An access that L1 can't serve by itself: where the line comes from. The core
   // holds it afterwards, after a write as its modifier.
-  Level read_miss(CoreId core, LineId line);
+  Level read_miss(CoreId core, LineId line) {
+    PrivateCaches& own = private_[core];
+    if (!own.l2_holds(line)) return read_beyond_l2(core, line);
+    own.fill_l1(line);
+    return Level::kL2;
+  }
   Level write_miss(CoreId core, LineId line);
 
   Level read(CoreId core, LineId line) {
@@ -112,9 +115,10 @@ class Coherence {
   static std::size_t pair(CoreId a, CoreId b) { return std::size_t{a} * kMaxCores + b; }
   Distance distance(CoreId a, CoreId b) const { return distances_[pair(a, b)]; }
 
-  // A line this core still holds by the protocol may have left its caches.
-  Level private_level(CoreId core, LineId line, bool modified);
-  Level shared_level(LineId line);
+  // A line that nobody else holds modified: from this core's caches or the shared one.
+  Level near_level(CoreId core, LineId line);
+  Level shared_level(Line& state, LineId line);
+  Level read_beyond_l2(CoreId core, LineId line);
   // Takes the line from `sharers`; the distance of the farthest.
   Distance invalidate(CoreId core, LineId line, unsigned sharers);
 

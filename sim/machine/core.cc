@@ -36,16 +36,21 @@ Core::Core(Machine& machine, CoreId id, std::span<const Operation> operations, s
 
 void Core::drain(Step step) { charge(Cost::kBarrierDrain, step, outstanding_ps_ - clock_ps_); }
 
-void Core::load_miss(Level level, LineId line, Step step) {
+void Core::load_miss(LineId line, Step step) {
+  wait_for(machine_->coherence.read_miss(id_, line), line, step);
+}
+
+// Part of the latency is waited for, part goes on while the core does.
+void Core::wait_for(Level level, LineId line, Step step) {
   const auto i = static_cast<std::size_t>(level);
-  const std::uint64_t issued = clock_ps_;
-  std::uint64_t latency = machine_->latency_ps[i];
-  if (level >= Level::kDram && line >= machine_->remote_begin && line < machine_->remote_end) {
-    latency += machine_->costs[Cost::kRemoteHome];
+  std::uint64_t done = clock_ps_ + machine_->latency_ps[i];
+  charge(cost_of(level), step, machine_->load_exposed_ps[i]);
+  if (line - machine_->remote_begin < machine_->remote_lines && level >= Level::kDram)
+      [[unlikely]] {
+    done += machine_->costs[Cost::kRemoteHome];
     charge(Cost::kRemoteHome, step, machine_->remote_exposed_ps);
   }
-  charge(cost_of(level), step, machine_->load_exposed_ps[i]);
-  outstanding_ps_ = std::max(outstanding_ps_, issued + latency);
+  outstanding_ps_ = std::max(outstanding_ps_, done);
 }
 
 void Core::load_many(LineId first, LineId last, Step step) {
@@ -56,7 +61,7 @@ void Core::load_many(LineId first, LineId last, Step step) {
     if (streaming && level != Level::kL2) {
       charge(Cost::kLineStream, step, machine_->costs[Cost::kLineStream]);
     } else {
-      load_miss(level, line, step);
+      wait_for(level, line, step);
       streaming = level != Level::kL2;
     }
   }

@@ -44,7 +44,7 @@ struct Machine {
   std::uint64_t copy_ps_per_byte_q16 = 0;  // picoseconds a byte copied, times 2^16
   const std::byte* arena = nullptr;        // simulated memory; lines count from here
   LineId remote_begin = 0;                 // lines whose home is the other socket
-  LineId remote_end = 0;
+  LineId remote_lines = 0;
 
   Machine(const CostModel& costs, Coherence coherence, const std::byte* arena);
 };
@@ -96,7 +96,7 @@ class Core {
   // otherwise part of the latency is waited for and part stays outstanding.
   void load(LineId line, Step step) {
     if (!caches_->l1_reads(line)) [[unlikely]]
-      load_miss(machine_->coherence.read_miss(id_, line), line, step);
+      load_miss(line, step);
   }
 
   // A store of one line: the store buffer hides most of a miss.
@@ -154,7 +154,8 @@ class Core {
   // A barrier lets nothing later start before the oldest outstanding load is
   // done: what out-of-order execution would have hidden is waited for.
   void drain(Step step);
-  void load_miss(Level level, LineId line, Step step);
+  void load_miss(LineId line, Step step);
+  void wait_for(Level level, LineId line, Step step);
   void load_many(LineId first, LineId last, Step step);
   void store_miss(LineId line, Step step);
   void tlb_miss(std::uint32_t page, Step step);

@@ -40,7 +40,8 @@ Machine make_machine(const Scenario& s, const HostPreset& host, const KernelPres
   Coherence coherence(lines, 3, host);
   coherence.set_distance(NetTxWorld::kGuestCore, NetTxWorld::kWorkerCore, distance_of(s.distance));
   Machine machine(resolve_costs(host, kernel, s.costs), std::move(coherence), arena.bytes().data());
-  if (s.ring_remote) machine.remote_end = static_cast<LineId>(layout.guest_bytes / kCacheLineBytes);
+  if (s.ring_remote)
+    machine.remote_lines = static_cast<LineId>(layout.guest_bytes / kCacheLineBytes);
   return machine;
 }
 
