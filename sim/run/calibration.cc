@@ -16,8 +16,10 @@ std::vector<double> rates(const std::vector<CalibrationPoint>& points,
                           const std::vector<std::string>& names, const std::vector<double>& values,
                           RunControl* control) {
   std::vector<double> result;
-  for (const CalibrationPoint& point : points)
+  for (const CalibrationPoint& point : points) {
     result.push_back(run(with_parameters(point.scenario, names, values), control).rate_pps);
+    if (control != nullptr) control->runs_done.fetch_add(1, std::memory_order_relaxed);
+  }
   return result;
 }
 
@@ -31,27 +33,32 @@ bool is_unmodelled(std::string_view row) { return row.starts_with("unmodelled.")
 
 // Does any rate depend on the row? Asked with a change that no rounding hides.
 bool matters(const std::vector<CalibrationPoint>& points, const Parameter& p,
-             const std::vector<double>& base) {
-  return rates(points, {p.name}, {p.best * 1.1}, nullptr) != base;
+             const std::vector<double>& base, RunControl* control) {
+  return rates(points, {p.name}, {p.best * 1.1}, control) != base;
 }
 
 }  // namespace
 
 Scenario with_parameters(Scenario scenario, const std::vector<std::string>& names,
                          const std::vector<double>& values) {
+  std::vector<CostOverride> costs;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::size_t at = names[i].find('@');
     if (at != std::string::npos && names[i].substr(at + 1) != scenario.host) continue;
     const std::string row = names[i].substr(0, at);
     const CostRow* known = find_cost_row(row);
     const bool fraction = known != nullptr && known->unit == Unit::kFraction;
-    scenario.costs.push_back({row, fraction ? std::min(values[i], 1.0) : values[i]});
+    costs.push_back({row, fraction ? std::min(values[i], 1.0) : values[i]});
   }
+  // Of two values for a row the later one counts.
+  costs.insert(costs.end(), scenario.costs.begin(), scenario.costs.end());
+  scenario.costs = std::move(costs);
   return scenario;
 }
 
-std::vector<Parameter> free_parameters(const std::vector<CalibrationPoint>& points) {
-  const std::vector<double> base = rates(points, {}, {}, nullptr);
+std::vector<Parameter> free_parameters(const std::vector<CalibrationPoint>& points,
+                                       RunControl* control) {
+  const std::vector<double> base = rates(points, {}, {}, control);
   std::vector<Parameter> candidates;
   for (const CostRow& row : cost_rows()) {
     if (row.low >= row.high) continue;
@@ -68,7 +75,7 @@ std::vector<Parameter> free_parameters(const std::vector<CalibrationPoint>& poin
     if (clock.low < clock.high)
       candidates.push_back({std::string(kClock) + "@" + host, clock.low, clock.best, clock.high});
   }
-  std::erase_if(candidates, [&](const Parameter& p) { return !matters(points, p, base); });
+  std::erase_if(candidates, [&](const Parameter& p) { return !matters(points, p, base, control); });
   return candidates;
 }
 

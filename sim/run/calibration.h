@@ -19,14 +19,16 @@ struct CalibrationPoint {
 };
 
 // A parameter "row" stands for that cost row on every host, "row@host" on one
-// host only. Returns the scenario with the parameters that concern it.
+// host only. Returns the scenario with the parameters that concern it; a row that
+// the scenario itself sets keeps its value.
 Scenario with_parameters(Scenario scenario, const std::vector<std::string>& names,
                          const std::vector<double>& values);
 
 // All rows that these scenarios' results depend on, with their priors: rows whose
 // change by a tenth changes a rate at all, "unmodelled" rows and unknown clocks a
 // host each. In the order of the cost table.
-std::vector<Parameter> free_parameters(const std::vector<CalibrationPoint>& points);
+std::vector<Parameter> free_parameters(const std::vector<CalibrationPoint>& points,
+                                       RunControl* control = nullptr);
 
 Fit calibrate(const std::vector<CalibrationPoint>& points, const std::vector<Parameter>& parameters,
               RunControl* control = nullptr);

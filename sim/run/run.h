@@ -11,6 +11,7 @@ namespace vringlab::sim {
 // Filled in and read while a run is under way, from any thread.
 struct RunControl {
   std::atomic<std::uint64_t> packets_done{0};  // so far
+  std::atomic<std::uint64_t> runs_done{0};     // so far, of a calibration
   std::atomic<bool> stop{false};               // set to end the run early
 };
 
