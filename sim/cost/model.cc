@@ -10,7 +10,8 @@ namespace {
 
 constexpr double kPicosecondsPerNanosecond = 1000;
 constexpr double kPicosecondsPerMicrosecond = 1e6;
-constexpr double kMaxPicoseconds = 1e15;  // a quarter of an hour; sums of them fit 64 bits
+constexpr double kMaxPicoseconds = 1e15;        // a quarter of an hour; sums of them fit 64 bits
+constexpr double kMaxPicosecondsPerByte = 1e9;  // times 2^16, and a ring of used elements
 
 [[noreturn]] void refuse(const CostOverride& o, const char* range) {
   throw std::invalid_argument("costs[\"" + o.name + "\"] = " + std::to_string(o.value) + ": " +
@@ -69,6 +70,13 @@ class Resolver {
     const double ps = picoseconds(name);
     if (ps > kMaxPicoseconds) refuse({std::string(name), value(name)}, "is above 1000 s");
     return static_cast<std::uint64_t>(std::llround(ps));
+  }
+
+  double per_byte(std::string_view name) const {
+    const double ps = picoseconds(name);
+    if (ps > kMaxPicosecondsPerByte)
+      refuse({std::string(name), value(name)}, "is above 1 ms a byte");
+    return ps;
   }
 
  private:
@@ -143,7 +151,7 @@ CostModel resolve_costs(const HostPreset& host, const KernelPreset& kernel,
       rows.whole(kernel.retpoline ? "indirect_call_retpoline" : "indirect_call"));
   set(Cost::kTransferSocket, rows.whole(host.transfer_socket));
   set(Cost::kSyscall, rows.whole(kernel.kpti ? "syscall.kpti_pcid" : "syscall.no_kpti"));
-  m.copy_ps_per_byte = rows.picoseconds("copy_per_byte.l1");
+  m.copy_ps_per_byte = rows.per_byte("copy_per_byte.l1");
   m.ooo_overlap = rows.value("ooo_overlap");
   m.store_exposed = rows.value("store_exposed");
   m.wakeup_ps = rows.whole("wakeup.cpu_awake");
