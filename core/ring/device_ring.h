@@ -53,15 +53,16 @@ class DeviceRing {
       if (!refresh_avail()) return Fetch::kBroken;
       if (state_.next_avail == state_.avail_idx) return Fetch::kEmpty;
     }
+    const std::uint16_t from = slot(state_.next_avail);
     access_.begin_section(Scope::kAvail);
-    head = access_.get_avail_head(slot(state_.next_avail));
+    head = access_.get_avail_head(from);
     access_.end_section(Scope::kAvail);
     if (head >= state_.size) return mark_broken(RingError::kHeadOutOfRange);
     // 2.7.13: a head belongs to the device until it stands in the used ring.
     // This also bounds what is in flight: a head more than the ring has is one twice.
     if (in_flight_[head] != 0) return mark_broken(RingError::kHeadInFlight);
     in_flight_[head] = 1;
-    fetched_[slot(state_.next_avail)] = head;
+    fetched_[from] = head;
     ++state_.next_avail;
     return Fetch::kHead;
   }
