@@ -1,0 +1,16 @@
+// The parts of the module _native: each binds one header, in the file of its name.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace vringlab::bindings {
+
+void bind_names(pybind11::module_& m);
+void bind_rows(pybind11::module_& m);
+void bind_presets(pybind11::module_& m);
+void bind_plan(pybind11::module_& m);
+void bind_scenario(pybind11::module_& m);
+void bind_result(pybind11::module_& m);
+void bind_run(pybind11::module_& m);
+
+}  // namespace vringlab::bindings

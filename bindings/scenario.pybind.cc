@@ -1,0 +1,62 @@
+#include "sim/run/scenario.h"
+
+#include <pybind11/stl.h>
+
+#include <map>
+
+#include "bindings/module.h"
+
+namespace vringlab::bindings {
+namespace {
+
+std::map<std::string, double> costs(const sim::Scenario& s) {
+  std::map<std::string, double> values;
+  for (const sim::CostOverride& o : s.costs) values[o.name] = o.value;
+  return values;
+}
+
+void set_costs(sim::Scenario& s, const std::map<std::string, double>& values) {
+  s.costs.clear();
+  for (const auto& [name, value] : values) s.costs.push_back({name, value});
+}
+
+}  // namespace
+
+void bind_scenario(pybind11::module_& m) {
+  using sim::Scenario;
+  pybind11::class_<Scenario>(m, "Scenario")
+      .def(pybind11::init<>())
+      .def_readwrite("host", &Scenario::host)
+      .def_readwrite("kernel", &Scenario::kernel)
+      .def_property("costs", &costs, &set_costs)
+      .def_readwrite("distance", &Scenario::distance)
+      .def_readwrite("ring_remote", &Scenario::ring_remote)
+      .def_readwrite("guest_page_bytes", &Scenario::guest_page_bytes)
+      .def_readwrite("guest", &Scenario::guest)
+      .def_readwrite("guest_notify", &Scenario::guest_notify)
+      .def_readwrite("packets", &Scenario::packets)
+      .def_readwrite("packet_bytes", &Scenario::packet_bytes)
+      .def_readwrite("guest_burst", &Scenario::guest_burst)
+      .def_readwrite("split_header", &Scenario::split_header)
+      .def_readwrite("offered_pps", &Scenario::offered_pps)
+      .def_readwrite("arrival", &Scenario::arrival)
+      .def_readwrite("ring_size", &Scenario::ring_size)
+      .def_readwrite("ring_offset", &Scenario::ring_offset)
+      .def_readwrite("event_idx", &Scenario::event_idx)
+      .def_readwrite("indirect", &Scenario::indirect)
+      .def_readwrite("plan", &Scenario::plan)
+      .def_readwrite("batch", &Scenario::batch)
+      .def_readwrite("copy_batch", &Scenario::copy_batch)
+      .def_readwrite("weight_packets", &Scenario::weight_packets)
+      .def_readwrite("weight_bytes", &Scenario::weight_bytes)
+      .def_readwrite("busy_poll_us", &Scenario::busy_poll_us)
+      .def_readwrite("inline_packets", &Scenario::inline_packets)
+      .def_readwrite("invalidations_per_s", &Scenario::invalidations_per_s)
+      .def_readwrite("seed", &Scenario::seed)
+      .def_readwrite("tie_seed", &Scenario::tie_seed)
+      .def_readwrite("skip_polls", &Scenario::skip_polls);
+  m.def("check_scenario", &sim::check_scenario, pybind11::arg("scenario"),
+        "Raises ValueError that names the field, its value and what is permitted.");
+}
+
+}  // namespace vringlab::bindings

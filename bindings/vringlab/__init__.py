@@ -1,0 +1,44 @@
+"""A laboratory for virtio and vhost data paths: a real ring engine on a simulated machine.
+
+>>> import vringlab as vl
+>>> user = vl.run(vl.Scenario(packets=10000))
+>>> mapped = vl.run(vl.Scenario(packets=10000, plan=vl.AccessPlan.vmap()))
+>>> vl.compare(user, mapped)
+Comparison(simulated ... -> ... Mpps, +... %, worker -... ns per packet)
+"""
+
+from vringlab import _native
+from vringlab.access_plan import AccessPlan
+from vringlab.comparison import Comparison, Difference, compare
+from vringlab.costs import CostPrior, CostRow, Costs, Host, Kernel, cost_rows, hosts, kernels
+from vringlab.execute import run, run_many
+from vringlab.run_result import COSTS, STEPS, CoreResult, Latency, LedgerRow, Result
+from vringlab.scenario import Scenario
+
+version: str = _native.version
+__version__ = version
+
+__all__ = [
+    "COSTS",
+    "STEPS",
+    "AccessPlan",
+    "Comparison",
+    "CoreResult",
+    "CostPrior",
+    "CostRow",
+    "Costs",
+    "Difference",
+    "Host",
+    "Kernel",
+    "Latency",
+    "LedgerRow",
+    "Result",
+    "Scenario",
+    "compare",
+    "cost_rows",
+    "hosts",
+    "kernels",
+    "run",
+    "run_many",
+    "version",
+]

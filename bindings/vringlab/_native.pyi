@@ -1,0 +1,400 @@
+"""
+The simulator, as plain structs; the package vringlab wraps all of it.
+"""
+from __future__ import annotations
+import collections.abc
+import enum
+import typing
+__all__: list[str] = ['AccessPlan', 'CoreResult', 'CostRow', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Range', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'Translation', 'UsedElement', 'UserAccess', 'check_scenario', 'compiler', 'cost_names', 'cost_rows', 'host_presets', 'kernel_presets', 'run', 'step_names', 'version']
+class CostRow:
+    @property
+    def at_ghz(self) -> float:
+        ...
+    @property
+    def best(self) -> float:
+        ...
+    @property
+    def cpu(self) -> str:
+        ...
+    @property
+    def evidence(self) -> str:
+        ...
+    @property
+    def high(self) -> float:
+        ...
+    @property
+    def low(self) -> float:
+        ...
+    @property
+    def name(self) -> str:
+        ...
+    @property
+    def source(self) -> str:
+        ...
+    @property
+    def unit(self) -> str:
+        ...
+class Range:
+    @property
+    def best(self) -> float:
+        ...
+    @property
+    def high(self) -> float:
+        ...
+    @property
+    def low(self) -> float:
+        ...
+class HostPreset:
+    @property
+    def clock_ghz(self) -> Range:
+        ...
+    @property
+    def copy_startup(self) -> str:
+        ...
+    @property
+    def doc(self) -> str:
+        ...
+    @property
+    def l1_bytes(self) -> int:
+        ...
+    @property
+    def l2_bytes(self) -> int:
+        ...
+    @property
+    def l3_bytes(self) -> int:
+        ...
+    @property
+    def lfence(self) -> str:
+        ...
+    @property
+    def name(self) -> str:
+        ...
+    @property
+    def stac_clac(self) -> str:
+        ...
+    @property
+    def transfer_socket(self) -> str:
+        ...
+class KernelPreset:
+    @property
+    def copy_nospec(self) -> bool:
+        ...
+    @property
+    def doc(self) -> str:
+        ...
+    @property
+    def hardened_usercopy(self) -> bool:
+        ...
+    @property
+    def kpti(self) -> bool:
+        ...
+    @property
+    def name(self) -> str:
+        ...
+    @property
+    def nospec(self) -> bool:
+        ...
+    @property
+    def retpoline(self) -> bool:
+        ...
+    @property
+    def smap(self) -> bool:
+        ...
+class Guard(enum.Enum):
+    atomic: typing.ClassVar[Guard]
+    counter: typing.ClassVar[Guard]
+    none: typing.ClassVar[Guard]
+    rcu: typing.ClassVar[Guard]
+    spinlock: typing.ClassVar[Guard]
+    @classmethod
+    def __new__(cls, value):
+        ...
+class UserAccess(enum.Enum):
+    copy_user: typing.ClassVar[UserAccess]
+    masked: typing.ClassVar[UserAccess]
+    section: typing.ClassVar[UserAccess]
+    shared_fixup: typing.ClassVar[UserAccess]
+    @classmethod
+    def __new__(cls, value):
+        ...
+class SectionSpan(enum.Enum):
+    one_area: typing.ClassVar[SectionSpan]
+    several_areas: typing.ClassVar[SectionSpan]
+    @classmethod
+    def __new__(cls, value):
+        ...
+class UsedElement(enum.Enum):
+    block: typing.ClassVar[UsedElement]
+    two_words: typing.ClassVar[UsedElement]
+    @classmethod
+    def __new__(cls, value):
+        ...
+class Translation(enum.Enum):
+    iotlb: typing.ClassVar[Translation]
+    iotlb_metadata_cache: typing.ClassVar[Translation]
+    user_address: typing.ClassVar[Translation]
+    @classmethod
+    def __new__(cls, value):
+        ...
+class AccessPlan:
+    guard: Guard
+    map_avail: bool
+    map_desc: bool
+    map_used: bool
+    section_span: SectionSpan
+    translation: Translation
+    used_element: UsedElement
+    user_access: UserAccess
+    def __init__(self) -> None:
+        ...
+class Scenario:
+    arrival: str
+    distance: str
+    event_idx: bool
+    guest: str
+    guest_notify: str
+    host: str
+    indirect: bool
+    kernel: str
+    plan: AccessPlan
+    ring_remote: bool
+    skip_polls: bool
+    split_header: bool
+    def __init__(self) -> None:
+        ...
+    @property
+    def batch(self) -> int:
+        ...
+    @batch.setter
+    def batch(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def busy_poll_us(self) -> float:
+        ...
+    @busy_poll_us.setter
+    def busy_poll_us(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def copy_batch(self) -> int:
+        ...
+    @copy_batch.setter
+    def copy_batch(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def costs(self) -> dict[str, float]:
+        ...
+    @costs.setter
+    def costs(self, arg1: collections.abc.Mapping[str, typing.SupportsFloat | typing.SupportsIndex]) -> None:
+        ...
+    @property
+    def guest_burst(self) -> int:
+        ...
+    @guest_burst.setter
+    def guest_burst(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def guest_page_bytes(self) -> int:
+        ...
+    @guest_page_bytes.setter
+    def guest_page_bytes(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def inline_packets(self) -> int:
+        ...
+    @inline_packets.setter
+    def inline_packets(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def invalidations_per_s(self) -> float:
+        ...
+    @invalidations_per_s.setter
+    def invalidations_per_s(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def offered_pps(self) -> float:
+        ...
+    @offered_pps.setter
+    def offered_pps(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def packet_bytes(self) -> int:
+        ...
+    @packet_bytes.setter
+    def packet_bytes(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def packets(self) -> int:
+        ...
+    @packets.setter
+    def packets(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def ring_offset(self) -> int:
+        ...
+    @ring_offset.setter
+    def ring_offset(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def ring_size(self) -> int:
+        ...
+    @ring_size.setter
+    def ring_size(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def seed(self) -> int:
+        ...
+    @seed.setter
+    def seed(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def tie_seed(self) -> int:
+        ...
+    @tie_seed.setter
+    def tie_seed(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def weight_bytes(self) -> int:
+        ...
+    @weight_bytes.setter
+    def weight_bytes(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def weight_packets(self) -> int:
+        ...
+    @weight_packets.setter
+    def weight_packets(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+class LedgerRow:
+    @property
+    def cost(self) -> str:
+        ...
+    @property
+    def count(self) -> int:
+        ...
+    @property
+    def ps(self) -> int:
+        ...
+    @property
+    def step(self) -> str:
+        ...
+class CoreResult:
+    @property
+    def busy_ps(self) -> int:
+        ...
+    @property
+    def idle_ps(self) -> int:
+        ...
+    @property
+    def ledger(self) -> list[LedgerRow]:
+        ...
+    @property
+    def name(self) -> str:
+        ...
+class LatencyResult:
+    @property
+    def max_ps(self) -> int:
+        ...
+    @property
+    def mean_ps(self) -> int:
+        ...
+    @property
+    def p50_ps(self) -> int:
+        ...
+    @property
+    def p90_ps(self) -> int:
+        ...
+    @property
+    def p99_ps(self) -> int:
+        ...
+class RunResult:
+    @property
+    def batches(self) -> int:
+        ...
+    @property
+    def bytes(self) -> int:
+        ...
+    @property
+    def calls(self) -> int:
+        ...
+    @property
+    def cores(self) -> list[CoreResult]:
+        ...
+    @property
+    def dropped(self) -> int:
+        ...
+    @property
+    def elapsed_ps(self) -> int:
+        ...
+    @property
+    def guest_memory_hash(self) -> int:
+        ...
+    @property
+    def inline_packets(self) -> int:
+        ...
+    @property
+    def interrupts(self) -> int:
+        ...
+    @property
+    def invalidations(self) -> int:
+        ...
+    @property
+    def kicks(self) -> int:
+        ...
+    @property
+    def latency(self) -> LatencyResult:
+        ...
+    @property
+    def packets(self) -> int:
+        ...
+    @property
+    def pinned_bytes(self) -> int:
+        ...
+    @property
+    def rate_pps(self) -> float:
+        ...
+    @property
+    def refused(self) -> int:
+        ...
+    @property
+    def setup_ps(self) -> int:
+        ...
+    @property
+    def teardown_ps(self) -> int:
+        ...
+    @property
+    def wakeups(self) -> int:
+        ...
+class RunControl:
+    def __init__(self) -> None:
+        ...
+    @property
+    def packets_done(self) -> int:
+        """
+        Packets that the run has taken so far.
+        """
+    @property
+    def stop(self) -> bool:
+        """
+        Set to True to end the run early.
+        """
+    @stop.setter
+    def stop(self, arg1: bool) -> None:
+        ...
+def check_scenario(scenario: Scenario) -> None:
+    """
+    Raises ValueError that names the field, its value and what is permitted.
+    """
+def cost_rows() -> list[CostRow]:
+    ...
+def host_presets() -> list[HostPreset]:
+    ...
+def kernel_presets() -> list[KernelPreset]:
+    ...
+def run(scenario: Scenario, control: RunControl) -> RunResult | None:
+    """
+    Runs without the GIL; None if control.stop was set meanwhile.
+    """
+compiler: str = 'GCC 12.2.0'
+cost_names: tuple = ('stac_clac', 'lfence_floor', 'barrier_drain', 'access_ok', 'address_mask', 'separate_fixup', 'plain_access', 'copy_startup', 'copy_bytes', 'iov_iter', 'hardened_usercopy', 'direct_call', 'indirect_call', 'full_barrier', 'atomic_rmw', 'spin_lock', 'rcu_read', 'l2_hit', 'l3_hit', 'dram', 'transfer_ccx', 'transfer_socket', 'transfer_remote', 'remote_home', 'line_stream', 'store_miss', 'tlb', 'translate', 'page_frag', 'frame_release', 'xdp_frame', 'xdp_program', 'send_call', 'bh_pair', 'syscall', 'vm_exit', 'eventfd_signal', 'irq_inject', 'context_switch', 'worker_requeue', 'busy_poll_turn', 'guest_packet', 'guest_burst', 'guest_poll', 'guest_interrupt', 'gup', 'vmap', 'vunmap', 'tlb_shootdown', 'unpin_dirty', 'mmu_notifier', 'rcu_grace', 'unmodelled')
+step_names: tuple = ('guest_fill', 'guest_publish', 'guest_kick', 'guest_reap', 'guest_poll', 'guest_interrupt', 'wake', 'suppress', 'avail_index', 'avail_head', 'descriptor', 'translate', 'build', 'header_copy', 'payload_copy', 'send', 'used', 'call', 'busy_poll', 'requeue', 'mapping', 'invalidate', 'packet')
+version: str = '0.1.0'

@@ -1,0 +1,233 @@
+"""What came out of a run. All figures are simulated."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vringlab import _native
+from vringlab.scenario import Scenario
+
+STEPS: tuple[str, ...] = _native.step_names
+"""The steps of a packet's life, in order: the first axis of a ledger."""
+COSTS: tuple[str, ...] = _native.cost_names
+"""What time is spent on: the second axis of a ledger."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRow:
+    """Time that one step of a packet's life spent on one cost, over the whole run."""
+
+    cost: str
+    step: str
+    ps: int
+    """Picoseconds."""
+    count: int
+    """Occurrences."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoreResult:
+    """A core: guest, worker, or control, which maps the ring. Its ledger adds up to busy_ps."""
+
+    name: str
+    busy_ps: int
+    idle_ps: int
+    ledger: tuple[LedgerRow, ...]
+    """The rows that are not zero, by step, then cost."""
+
+    def __repr__(self) -> str:
+        rows = f"{len(self.ledger)} ledger rows"
+        return f"CoreResult({self.name}: {self.busy_ps} ps busy, {self.idle_ps} ps idle, {rows})"
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """From the guest's add to the sink, in picoseconds; quantiles to within 1/32."""
+
+    mean_ps: int
+    p50_ps: int
+    p90_ps: int
+    p99_ps: int
+    max_ps: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Result:
+    """What a simulated run came to.
+
+    >>> import vringlab as vl
+    >>> vl.run(vl.Scenario(packets=1000))
+    Result(simulated ... Mpps, ... ns per packet, 1000 packets)
+    """
+
+    scenario: Scenario
+    packets: int
+    """Frames that reached the sink."""
+    bytes: int
+    """Their length."""
+    refused: int
+    """Chains given back unsent."""
+    dropped: int
+    """Frames that the socket refused."""
+    elapsed_ps: int
+    """Start until the last frame was sent and published."""
+    rate_pps: float
+    """Packets a second of elapsed time."""
+    cores: tuple[CoreResult, ...]
+    latency: Latency
+    batches: int
+    """Calls into the socket."""
+    kicks: int
+    """By the guest."""
+    calls: int
+    """By the device."""
+    wakeups: int
+    """Of the worker."""
+    inline_packets: int
+    """Served by the kick itself."""
+    interrupts: int
+    """Taken by the guest."""
+    invalidations: int
+    """Of the ring's mapping."""
+    pinned_bytes: int
+    """Guest memory held by the mapping."""
+    setup_ps: int
+    """Of mapping the ring."""
+    teardown_ps: int
+    """Of unmapping it."""
+    guest_memory_hash: int
+    """FNV-1a of all guest memory at the end."""
+
+    @property
+    def rate_mpps(self) -> float:
+        """Million packets a second of elapsed time."""
+        return self.rate_pps / 1e6
+
+    @property
+    def ns_per_packet(self) -> float:
+        """Elapsed nanoseconds a packet."""
+        return self._ns(self.elapsed_ps)
+
+    @property
+    def unmodelled_share(self) -> float:
+        """The part of the worker's busy time that no cost row explains, 0 to 1."""
+        worker = self.core("worker")
+        unmodelled = sum(row.ps for row in worker.ledger if row.cost == "unmodelled")
+        return unmodelled / worker.busy_ps if worker.busy_ps else math.nan
+
+    def core(self, name: str = "worker") -> CoreResult:
+        """The core of that name: guest, worker or control."""
+        for core in self.cores:
+            if core.name == name:
+                return core
+        names = ", ".join(core.name for core in self.cores)
+        raise ValueError(f'core = "{name}": must be one of {names}')
+
+    def busy_ns_per_packet(self, core: str = "worker") -> float:
+        """Busy nanoseconds of a core, a packet."""
+        return self._ns(self.core(core).busy_ps)
+
+    def waterfall(self, core: str = "worker") -> dict[tuple[str, str], float]:
+        """Nanoseconds a packet by (step, cost), the largest first.
+
+        >>> import vringlab as vl
+        >>> result = vl.run(vl.Scenario(packets=1000))
+        >>> waterfall = result.waterfall()
+        >>> abs(sum(waterfall.values()) - result.busy_ns_per_packet("worker")) < 1e-9
+        True
+        """
+        rows = sorted(self.core(core).ledger, key=lambda row: -row.ps)
+        return {(row.step, row.cost): self._ns(row.ps) for row in rows}
+
+    def by(self, axis: str, core: str = "worker") -> dict[str, float]:
+        """Nanoseconds a packet by "step" or by "cost", in the order of STEPS or COSTS."""
+        if axis not in ("step", "cost"):
+            raise ValueError(f'axis = "{axis}": must be one of step, cost')
+        ps = dict.fromkeys(STEPS if axis == "step" else COSTS, 0)
+        for row in self.core(core).ledger:
+            ps[row.step if axis == "step" else row.cost] += row.ps
+        return {name: self._ns(total) for name, total in ps.items() if total}
+
+    def matrix(self, core: str = "worker") -> NDArray[np.float64]:
+        """Nanoseconds a packet, shape (len(STEPS), len(COSTS)), zeros included.
+
+        >>> import vringlab as vl
+        >>> matrix = vl.run(vl.Scenario(packets=1000)).matrix()
+        >>> matrix.shape == (len(vl.STEPS), len(vl.COSTS))
+        True
+        """
+        matrix = np.zeros((len(STEPS), len(COSTS)))
+        for row in self.core(core).ledger:
+            matrix[STEPS.index(row.step), COSTS.index(row.cost)] = self._ns(row.ps)
+        return matrix
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, as JSON knows them."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        nested = {
+            "scenario": self.scenario.to_dict(),
+            "cores": [_core_dict(core) for core in self.cores],
+            "latency": asdict(self.latency),
+        }
+        return values | nested
+
+    def summary(self) -> str:
+        """The figures and where the worker's time went, as text."""
+        return "\n".join(_summary(self))
+
+    def __repr__(self) -> str:
+        return f"Result({self._headline()}, {self.packets} packets)"
+
+    def _headline(self) -> str:
+        return f"simulated {self.rate_mpps:.4g} Mpps, {self.ns_per_packet:.4g} ns per packet"
+
+    def _ns(self, ps: int) -> float:
+        return ps / (1000 * self.packets) if self.packets else math.nan
+
+
+def _core_dict(core: CoreResult) -> dict[str, Any]:
+    return asdict(core) | {"ledger": [asdict(row) for row in core.ledger]}
+
+
+def _summary(result: Result) -> Iterable[str]:
+    yield f"{result._headline()}"
+    yield f"{result.scenario!r}"
+    lost = result.refused + result.dropped
+    yield f"{result.packets} packets sent, {lost} lost, {result.batches} batches, " + (
+        f"{result.kicks} kicks, {result.wakeups} wake-ups, {result.calls} calls"
+    )
+    latency = result.latency
+    yield f"latency: median {latency.p50_ps / 1e6:.4g} us, 99 % {latency.p99_ps / 1e6:.4g} us"
+    if result.pinned_bytes:
+        setup = f"set up in {result.setup_ps / 1e6:.4g} us"
+        yield f"mapping: {result.pinned_bytes} bytes pinned, {setup}"
+    for core in ("guest", "worker"):
+        yield from _core_summary(result, core)
+    yield f"unmodelled: {100 * result.unmodelled_share:.1f} % of the worker's busy time"
+
+
+def _core_summary(result: Result, core: str) -> Iterable[str]:
+    busy = result.busy_ns_per_packet(core)
+    idle = result._ns(result.core(core).idle_ps)
+    yield f"{core}: {busy:.4g} ns per packet busy, {idle:.4g} idle"
+    for step, ns in result.by("step", core).items():
+        yield f"  {step:16} {ns:8.2f} ns {100 * ns / busy:5.1f} %"
+
+
+def from_native(scenario: Scenario, native: _native.RunResult) -> Result:
+    """The result of a run of `scenario`."""
+    values = {
+        name: getattr(native, name) for name in Result.__dataclass_fields__ if name != "scenario"
+    }
+    values["cores"] = tuple(_core(core) for core in native.cores)
+    values["latency"] = Latency(*(getattr(native.latency, f.name) for f in fields(Latency)))
+    return Result(scenario=scenario, **values)
+
+
+def _core(native: _native.CoreResult) -> CoreResult:
+    rows = (LedgerRow(row.cost, row.step, row.ps, row.count) for row in native.ledger)
+    return CoreResult(native.name, native.busy_ps, native.idle_ps, tuple(rows))

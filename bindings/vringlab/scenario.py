@@ -1,0 +1,194 @@
+"""What is simulated."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+from vringlab import _native
+from vringlab._fields import as_bool, as_float, as_int, as_str
+from vringlab.access_plan import AccessPlan, native_plan
+from vringlab.costs import Costs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Scenario:
+    """A guest that transmits, a ring, and the vhost worker that serves it.
+
+    Nothing bad is ever constructed: a value out of range raises ValueError that names field, value
+    and what is permitted; a wrong type raises TypeError.
+
+    >>> Scenario(packets=1000, plan=AccessPlan.vmap())
+    Scenario(packets=1000, plan=AccessPlan.vmap())
+    >>> Scenario(ring_size=3)
+    Traceback (most recent call last):
+    ValueError: ring_size = 3: must be a power of two between 2 and 32768
+    """
+
+    host: str = "broadwell-2.6"
+    """A processor, one of `hosts()`."""
+    kernel: str = "v5.0"
+    """A kernel, one of `kernels()`."""
+    costs: Mapping[str, float] = Costs()
+    """Cost rows set to other values, in their own units; "clock_ghz" sets the host's clock."""
+    distance: str = "same_socket"
+    """Guest core to worker core: same_ccx, same_socket, remote."""
+    ring_remote: bool = False
+    """Guest memory has its home on the other socket."""
+    guest_page_bytes: int = 2097152
+    """Page size of guest memory: 4096 or 2097152."""
+
+    guest: str = "virtio-user"
+    """virtio-user: a process, kicks are system calls; vm: a virtual machine, kicks are exits."""
+    guest_notify: str = "poll"
+    """poll: the guest is never called; interrupt: it sleeps when the ring is full."""
+    packets: int = 100000
+    """Frames to send."""
+    packet_bytes: int = 64
+    """Length of a frame, the virtio-net header not counted."""
+    guest_burst: int = 32
+    """Frames between two publications of the avail index."""
+    split_header: bool = False
+    """The header is in a descriptor of its own."""
+    offered_pps: float = 0.0
+    """Packets a second that the guest offers; 0: as fast as it can."""
+    arrival: str = "periodic"
+    """periodic or poisson, where offered_pps is set."""
+
+    ring_size: int = 256
+    """Entries of the ring, a power of two."""
+    ring_offset: int = 0
+    """Bytes from a page start to the descriptor table."""
+    event_idx: bool = False
+    """EVENT_IDX is negotiated."""
+    indirect: bool = False
+    """INDIRECT_DESC is negotiated."""
+
+    plan: AccessPlan = AccessPlan()  # noqa: RUF009
+    """How ring metadata is reached."""
+    batch: int = 64
+    """XDP buffers handed to the socket at once."""
+    copy_batch: int = 1
+    """Packets whose copies share one user access section."""
+    weight_packets: int = 256
+    """Packets of one run of the device loop."""
+    weight_bytes: int = 0x80000
+    """Bytes of one run of the device loop."""
+    busy_poll_us: float = 0.0
+    """Microseconds that the worker polls before it sleeps."""
+    inline_packets: int = 0
+    """Packets that a kick serves without waking the worker."""
+    invalidations_per_s: float = 0.0
+    """How often the ring's mapping is invalidated."""
+
+    seed: int = 0
+    """Of random arrivals."""
+    tie_seed: int = 0
+    """0: actors whose clocks are equal go in a fixed order; else in a permutation of it."""
+    skip_polls: bool = True
+    """Empty polls of the guest are accounted in a row, not stepped one by one."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = _CHECKS[field.type](field.name, getattr(self, field.name))
+            object.__setattr__(self, field.name, value)
+        _native.check_scenario(native_scenario(self))
+
+    def replace(self, **changes: Any) -> Self:
+        """The same scenario with other values of these fields.
+
+        >>> Scenario(batch=1).replace(packets=10)
+        Scenario(packets=10, batch=1)
+        """
+        return replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, as JSON knows them; `Scenario(**fields)` takes all but the plan back."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return values | {"costs": dict(self.costs), "plan": self.plan.to_dict()}
+
+    def changes(self) -> dict[str, Any]:
+        """The fields that differ from the defaults.
+
+        >>> Scenario(batch=1).changes()
+        {'batch': 1}
+        """
+        values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        return {name: value for name, (value, default) in values.items() if value != default}
+
+    def summary(self) -> str:
+        """One line a field; those that differ from the defaults are marked.
+
+        >>> print(Scenario(batch=1).summary())
+          host                 broadwell-2.6
+        ...
+        * batch                1
+        ...
+        """
+        changed = self.changes()
+        return "\n".join(
+            f"{'*' if f.name in changed else ' '} {f.name:20} {getattr(self, f.name)}"
+            for f in fields(self)
+        )
+
+    def __repr__(self) -> str:
+        changes = (f"{name}={value!r}" for name, value in self.changes().items())
+        return f"Scenario({', '.join(changes)})"
+
+
+def _as_costs(_: str, value: Any) -> Costs:
+    return value if isinstance(value, Costs) else Costs(value)
+
+
+def _as_plan(field: str, value: Any) -> AccessPlan:
+    if not isinstance(value, AccessPlan):
+        raise TypeError(f"{field} must be an AccessPlan, not {type(value).__name__}: {value!r:.80}")
+    return value
+
+
+_CHECKS: dict[Any, Callable[[str, Any], Any]] = {
+    bool: as_bool,
+    int: as_int,
+    float: as_float,
+    str: as_str,
+    Mapping[str, float]: _as_costs,
+    AccessPlan: _as_plan,
+}
+
+
+def native_scenario(scenario: Scenario) -> _native.Scenario:
+    """The scenario as the simulator takes it. ValueError where an int does not fit its field."""
+    native = _native.Scenario()
+    for field in fields(scenario):
+        value = getattr(scenario, field.name)
+        if field.name == "plan":
+            native.plan = native_plan(value)
+        elif field.name == "costs":
+            native.costs = dict(value)
+        else:
+            _set(native, field.name, value)
+    return native
+
+
+def _set(native: _native.Scenario, field: str, value: Any) -> None:
+    try:
+        setattr(native, field, value)
+    except TypeError:
+        # Python refuses to print integers of many digits.
+        shown = value if abs(value) < 2**128 else f"an integer of {value.bit_length()} bits"
+        raise ValueError(f"{field} = {shown}: {_permitted(field)}") from None
+
+
+def _permitted(field: str) -> str:
+    """What the simulator permits for an integer field: what it says to the largest one."""
+    native = _native.Scenario()
+    largest = 2**64 - 1
+    try:
+        setattr(native, field, largest)
+    except TypeError:
+        largest = 2**32 - 1
+        setattr(native, field, largest)
+    try:
+        _native.check_scenario(native)
+    except ValueError as refusal:
+        return str(refusal).partition(": ")[2]
+    return f"must be between 0 and {largest}"
