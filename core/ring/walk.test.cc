@@ -133,10 +133,15 @@ TEST(HostileWalk, w05_lengths_overflow) {
   EXPECT_EQ(walk_two({0x1000, 0xfffffffe, kDescNext, 1}, {0x1000, 1, 0, 0}), RingError::kNone);
 }
 
-TEST(HostileWalk, w05_readable_and_writable_count_together) {
+TEST(HostileWalk, w05_writable_bytes_count_too) {
   EXPECT_EQ(walk_two({0x1000, 0xffffffff, kDescNext, 1}, {0x1000, 1, kDescWrite, 0}),
             RingError::kChainBytesOverflow);
   EXPECT_EQ(walk_two({0x1000, 0xfffffffe, kDescNext, 1}, {0x1000, 1, kDescWrite, 0}),
+            RingError::kNone);
+  constexpr std::uint16_t kNextWrite = kDescNext | kDescWrite;
+  EXPECT_EQ(walk_two({0x1000, 0xffffffff, kNextWrite, 1}, {0x1000, 1, kDescWrite, 0}),
+            RingError::kChainBytesOverflow);
+  EXPECT_EQ(walk_two({0x1000, 0xfffffffe, kNextWrite, 1}, {0x1000, 1, kDescWrite, 0}),
             RingError::kNone);
 }
 
