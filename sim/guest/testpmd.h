@@ -48,6 +48,7 @@ class Testpmd {
         latency_(&latency),
         kick_host_(kick_host) {
     if (!config.interrupts) ring.disable_callback();
+    arrivals_.wait_for(core);
   }
 
   Core& core() { return *core_; }
@@ -66,7 +67,6 @@ class Testpmd {
       return;
     }
     if (in_burst_ == 0) {
-      arrivals_.wait_for(*core_);
       core_->run(operation_index(Op::kGuestBurst));
       ring_->reap();  // the only look at used.idx in a burst
     } else if (ring_->state().last_used != ring_->state().used_idx) {
@@ -78,7 +78,7 @@ class Testpmd {
       return;
     }
     fill();
-    if (++in_burst_ == config_.burst || done()) publish();
+    if (++in_burst_ == config_.burst || done()) end_burst();
   }
 
   // The device wrote what this side polls in a step that started at `start_ps`;
@@ -149,6 +149,13 @@ class Testpmd {
     core_->store_lines(core_->line_of(frame), core_->line_of(frame + bytes - 1), Step::kGuestFill);
     const std::uint64_t number = sent_;
     std::memcpy(frame, &number, sizeof(number));
+  }
+
+  // Waits at the end of a step: one that waited first would have its place in the
+  // order long before it did anything, and others would see what isn't there yet.
+  void end_burst() {
+    publish();
+    if (!done()) arrivals_.wait_for(*core_);
   }
 
   void publish() {

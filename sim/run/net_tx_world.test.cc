@@ -1,0 +1,30 @@
+#include "sim/run/net_tx_world.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/run/run.h"
+
+namespace vringlab::sim {
+namespace {
+
+// Packets a millisecond apart meet a worker that sleeps: none of them is seen
+// before it is there.
+TEST(NetTxWorld, each_packet_of_a_light_load_wakes_the_worker) {
+  const Scenario light{.packets = 100, .offered_pps = 1000};
+  const RunResult r = run(light);
+  EXPECT_EQ(r.packets, light.packets);
+  EXPECT_EQ(r.kicks, light.packets);
+  EXPECT_EQ(r.wakeups, light.packets);
+  EXPECT_GE(r.latency.p50_ps, NetTxWorld(light).machine.costs.wakeup_ps);
+}
+
+// Overdue arrivals don't wait, and none is lost where the ring is full: the last
+// packet leaves at its time, not gaps later.
+TEST(NetTxWorld, a_full_ring_swallows_no_arrival) {
+  const RunResult r = run({.packets = 100, .offered_pps = 1000, .ring_size = 2});
+  EXPECT_GE(r.elapsed_ps, 100'000'000'000u);
+  EXPECT_LT(r.elapsed_ps, 100'100'000'000u);
+}
+
+}  // namespace
+}  // namespace vringlab::sim
