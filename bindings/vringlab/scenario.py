@@ -33,7 +33,7 @@ class Scenario:
     distance: str = "same_socket"
     """Guest core to worker core: same_ccx, same_socket, remote."""
     ring_remote: bool = False
-    """Guest memory has its home on the other socket."""
+    """The ring's pages have their home on the other socket."""
     guest_page_bytes: int = 2097152
     """Page size of guest memory: 4096 or 2097152."""
 

@@ -41,7 +41,7 @@ Machine make_machine(const Scenario& s, const HostPreset& host, const KernelPres
   coherence.set_distance(NetTxWorld::kGuestCore, NetTxWorld::kWorkerCore, distance_of(s.distance));
   Machine machine(resolve_costs(host, kernel, s.costs), std::move(coherence), arena.bytes().data());
   if (s.ring_remote)
-    machine.remote_lines = static_cast<LineId>(layout.guest_bytes / kCacheLineBytes);
+    machine.remote_lines = static_cast<LineId>(layout.tables.value / kCacheLineBytes);
   return machine;
 }
 
@@ -85,6 +85,7 @@ TxLayout lay_out(const Scenario& s) {
     return addr;
   };
   layout.ring = {.size = s.ring_size, .desc = {}, .avail = {}, .used = {}, .features = features};
+  // The ring comes first: ring_remote counts on it.
   layout.ring.desc = place(desc_bytes(s.ring_size));
   layout.ring.avail = place(avail_bytes(s.ring_size, true));
   layout.ring.used = place(used_bytes(s.ring_size, true));

@@ -2,10 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "sim/run/run.h"
 
 namespace vringlab::sim {
 namespace {
+
+std::set<Step> steps_of(const CoreResult& core, Cost cost) {
+  std::set<Step> steps;
+  for (const LedgerRow& row : core.ledger) {
+    if (row.cost == cost) steps.insert(row.step);
+  }
+  return steps;
+}
 
 // Packets a millisecond apart meet a worker that sleeps: none of them is seen
 // before it is there.
@@ -24,6 +34,13 @@ TEST(NetTxWorld, a_full_ring_swallows_no_arrival) {
   const RunResult r = run({.packets = 100, .offered_pps = 1000, .ring_size = 2});
   EXPECT_GE(r.elapsed_ps, 100'000'000'000u);
   EXPECT_LT(r.elapsed_ps, 100'100'000'000u);
+}
+
+TEST(NetTxWorld, a_remote_ring_leaves_the_frames_at_home) {
+  const RunResult r = run({.ring_remote = true, .packets = 2000});
+  const std::set<Step> remote = steps_of(r.cores[NetTxWorld::kWorkerCore], Cost::kRemoteHome);
+  EXPECT_EQ(remote,
+            (std::set{Step::kAvailIndex, Step::kAvailHead, Step::kDescriptor, Step::kCall}));
 }
 
 }  // namespace

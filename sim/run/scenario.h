@@ -16,7 +16,7 @@ struct Scenario {
   std::string kernel = "v5.0";           // a kernel preset
   std::vector<CostOverride> costs;       // rows set to other values
   std::string distance = "same_socket";  // guest core to worker core: same_ccx, same_socket, remote
-  bool ring_remote = false;              // guest memory has its home on the other socket
+  bool ring_remote = false;              // the ring's pages have their home on the other socket
   std::uint64_t guest_page_bytes = 2097152;  // page size of guest memory: 4096 or 2097152
 
   // The guest: testpmd txonly.
