@@ -133,7 +133,9 @@ class VhostWorker {
       ++inline_served_;
     }
     device_->finish();
-    return device_->arm();
+    // arm() asks for what the guest adds; there may be packets seen and not taken.
+    const DeviceRingState& ring = device_->ring().state();
+    return ring.next_avail != ring.avail_idx || device_->arm();
   }
 
   Core* core_;
