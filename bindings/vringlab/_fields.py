@@ -30,7 +30,7 @@ def as_float(field: str, value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def as_str(field: str, value: Any) -> str:
