@@ -17,28 +17,11 @@ void Coherence::set_distance(CoreId a, CoreId b, Distance distance) {
   distances_[pair(a, b)] = distances_[pair(b, a)] = distance;
 }
 
-Level Coherence::shared_level(Line& state, LineId line) {
-  if (l3_.holds(line, state.l3)) return Level::kL3;
-  state.l3 = l3_.fill(line);
-  return Level::kDram;
-}
-
-Level Coherence::near_level(CoreId core, LineId line) {
-  PrivateCaches& own = private_[core];
-  if (own.l1_reads(line)) return Level::kL1;
-  if (own.l2_holds(line)) {
-    own.fill_l1(line);
-    return Level::kL2;
-  }
-  own.fill(line);
-  return shared_level(lines_[line], line);
-}
-
-Level Coherence::read_beyond_l2(CoreId core, LineId line) {
+Level Coherence::read_shared(CoreId core, LineId line) {
   Line& state = lines_[line];
-  private_[core].fill(line);
   const CoreId modifier = state.modifier;
   state.sharers = static_cast<std::uint16_t>(state.sharers | bit(core));
+  private_[core].fill(line, modifier == core);
   if (modifier == kNobody || modifier == core) return shared_level(state, line);
   private_[modifier].stop_modifying(line);
   state.modifier = kNobody;  // both share a clean copy now, and so does L3
@@ -46,19 +29,23 @@ Level Coherence::read_beyond_l2(CoreId core, LineId line) {
   return transfer(distance(core, modifier));
 }
 
-Level Coherence::write_miss(CoreId core, LineId line) {
+Level Coherence::write_shared(CoreId core, LineId line) {
   Line& state = lines_[line];
+  PrivateCaches& own = private_[core];
   const unsigned others = state.sharers & ~unsigned{bit(core)};
-  Level level = Level::kL1;
-  if (others != 0) {
-    level = transfer(invalidate(core, line, others));
-    if (!private_[core].l1_reads(line)) private_[core].fill(line);
-  } else {
-    level = near_level(core, line);
-  }
   state.sharers = bit(core);
   state.modifier = core;
-  private_[core].start_modifying(line);
+  Level level = Level::kL1;  // held and shared with nobody: no message, no wait
+  if (others != 0) level = transfer(invalidate(core, line, others));
+  if (own.l1_reads(line)) {
+    own.start_modifying(line);
+  } else if (others == 0 && own.refill_l1(line)) {
+    own.start_modifying(line);
+    level = Level::kL2;
+  } else {
+    if (others == 0) level = shared_level(state, line);
+    own.fill(line, true);
+  }
   return level;
 }
 

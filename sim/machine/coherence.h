@@ -37,36 +37,43 @@ constexpr Cost cost_of(Level level) {
 class PrivateCaches {
  public:
   PrivateCaches(std::uint32_t lines, const HostPreset& host)
-      : l1_copies_(lines),
-        l2_numbers_(lines),
-        l1_(line_sets(host.l1_bytes, 8)),
-        l2_(line_sets(host.l2_bytes, 8)) {}
+      : copies_(lines), l1_(line_sets(host.l1_bytes, 8)), l2_(line_sets(host.l2_bytes, 8)) {}
 
   // May this core use `line` from its L1, for reading or for writing?
-  bool l1_reads(LineId line) const { return l1_.holds(line, l1_copies_[line].reads); }
-  bool l1_writes(LineId line) const { return l1_.holds(line, l1_copies_[line].writes); }
-  bool l2_holds(LineId line) const { return l2_.holds(line, l2_numbers_[line]); }
+  bool l1_reads(LineId line) const { return l1_.holds(line, copies_[line].l1_reads); }
+  bool l1_writes(LineId line) const { return l1_.holds(line, copies_[line].l1_writes); }
 
-  // The line may be read; a first store asks the protocol whether it may be written.
-  void fill_l1(LineId line) { l1_copies_[line] = {l1_.fill(line), 0}; }
-  void fill(LineId line) {
-    l2_numbers_[line] = l2_.fill(line);
-    fill_l1(line);
+  // Brings a line that L2 holds into L1; false: L2 holds it no more.
+  bool refill_l1(LineId line) {
+    Copy& copy = copies_[line];
+    if (!l2_.holds(line, copy.l2)) return false;
+    copy.l1_reads = l1_.fill(line);
+    copy.l1_writes = copy.modified ? copy.l1_reads : 0;
+    return true;
   }
-  void start_modifying(LineId line) { l1_copies_[line].writes = l1_copies_[line].reads; }
-  void stop_modifying(LineId line) { l1_copies_[line].writes = 0; }
-  void invalidate(LineId line) {
-    l1_copies_[line] = {};
-    l2_numbers_[line] = 0;
+  void fill(LineId line, bool modified) {
+    const FillNumber l1 = l1_.fill(line);
+    copies_[line] = {l1, modified ? l1 : 0, l2_.fill(line), modified};
   }
+  void start_modifying(LineId line) {
+    copies_[line].modified = true;
+    copies_[line].l1_writes = copies_[line].l1_reads;
+  }
+  void stop_modifying(LineId line) {
+    copies_[line].modified = false;
+    copies_[line].l1_writes = 0;
+  }
+  bool modifies(LineId line) const { return copies_[line].modified; }
+  void invalidate(LineId line) { copies_[line] = {}; }
 
  private:
-  struct L1Copy {
-    FillNumber reads = 0;
-    FillNumber writes = 0;  // the same number once this core is known to be the modifier
+  struct Copy {
+    FillNumber l1_reads = 0;
+    FillNumber l1_writes = 0;  // l1_reads while this core is the line's modifier, else 0
+    FillNumber l2 = 0;
+    bool modified = false;  // this core is the line's modifier
   };
-  std::vector<L1Copy> l1_copies_;       // by line
-  std::vector<FillNumber> l2_numbers_;  // by line
+  std::vector<Copy> copies_;  // by line
   FifoTags<8> l1_;
   FifoTags<8> l2_;
 };
@@ -81,21 +88,20 @@ class Coherence {
   void set_distance(CoreId a, CoreId b, Distance distance);
   PrivateCaches& caches(CoreId core) { return private_[core]; }
 
-  // An access that L1 can't serve by itself: where the line comes from. The core
-  // holds it afterwards, after a write as its modifier.
-  Level read_miss(CoreId core, LineId line) {
-    PrivateCaches& own = private_[core];
-    if (!own.l2_holds(line)) return read_beyond_l2(core, line);
-    own.fill_l1(line);
-    return Level::kL2;
-  }
-  Level write_miss(CoreId core, LineId line);
+  // An access that the core's own caches can't serve: where the line comes from.
+  // The core holds it afterwards, after a write as its modifier.
+  Level read_shared(CoreId core, LineId line);
+  Level write_shared(CoreId core, LineId line);
 
   Level read(CoreId core, LineId line) {
-    return private_[core].l1_reads(line) ? Level::kL1 : read_miss(core, line);
+    PrivateCaches& own = private_[core];
+    if (own.l1_reads(line)) return Level::kL1;
+    return own.refill_l1(line) ? Level::kL2 : read_shared(core, line);
   }
   Level write(CoreId core, LineId line) {
-    return private_[core].l1_writes(line) ? Level::kL1 : write_miss(core, line);
+    PrivateCaches& own = private_[core];
+    if (own.l1_writes(line)) return Level::kL1;
+    return own.modifies(line) && own.refill_l1(line) ? Level::kL2 : write_shared(core, line);
   }
 
  private:
@@ -115,10 +121,11 @@ class Coherence {
   static std::size_t pair(CoreId a, CoreId b) { return std::size_t{a} * kMaxCores + b; }
   Distance distance(CoreId a, CoreId b) const { return distances_[pair(a, b)]; }
 
-  // A line that nobody else holds modified: from this core's caches or the shared one.
-  Level near_level(CoreId core, LineId line);
-  Level shared_level(Line& state, LineId line);
-  Level read_beyond_l2(CoreId core, LineId line);
+  Level shared_level(Line& state, LineId line) {
+    if (l3_.holds(line, state.l3)) return Level::kL3;
+    state.l3 = l3_.fill(line);
+    return Level::kDram;
+  }
   // Takes the line from `sharers`; the distance of the farthest.
   Distance invalidate(CoreId core, LineId line, unsigned sharers);
 

@@ -37,7 +37,8 @@ Core::Core(Machine& machine, CoreId id, std::span<const Operation> operations, s
 void Core::drain(Step step) { charge(Cost::kBarrierDrain, step, outstanding_ps_ - clock_ps_); }
 
 void Core::load_miss(LineId line, Step step) {
-  wait_for(machine_->coherence.read_miss(id_, line), line, step);
+  const bool near = caches_->refill_l1(line);
+  wait_for(near ? Level::kL2 : machine_->coherence.read_shared(id_, line), line, step);
 }
 
 // Part of the latency is waited for, part goes on while the core does.
@@ -68,7 +69,9 @@ void Core::load_many(LineId first, LineId last, Step step) {
 }
 
 void Core::store_miss(LineId line, Step step) {
-  const Level level = machine_->coherence.write_miss(id_, line);
+  const bool near = caches_->modifies(line) && caches_->refill_l1(line);
+  const Level level = near ? Level::kL2 : machine_->coherence.write_shared(id_, line);
+  if (level == Level::kL1) return;
   charge(Cost::kStoreMiss, step, machine_->store_exposed_ps[static_cast<std::size_t>(level)]);
 }
 
