@@ -1,6 +1,8 @@
 #include "sim/cost/model.h"
 
+#include <algorithm>
 #include <cmath>
+#include <sstream>
 #include <stdexcept>
 
 #include "sim/cost/rows.h"
@@ -14,8 +16,10 @@ constexpr double kMaxPicoseconds = 1e15;        // a quarter of an hour; sums of
 constexpr double kMaxPicosecondsPerByte = 1e9;  // times 2^16, and a ring of used elements
 
 [[noreturn]] void refuse(const CostOverride& o, const char* range) {
-  throw std::invalid_argument("costs[\"" + o.name + "\"] = " + std::to_string(o.value) + ": " +
-                              range);
+  std::ostringstream text;
+  text.precision(12);
+  text << "costs[\"" << o.name << "\"] = " << o.value << ": " << range;
+  throw std::invalid_argument(text.str());
 }
 
 void check(const CostOverride& o) {
@@ -151,6 +155,9 @@ CostModel resolve_costs(const HostPreset& host, const KernelPreset& kernel,
       rows.whole(kernel.retpoline ? "indirect_call_retpoline" : "indirect_call"));
   set(Cost::kTransferSocket, rows.whole(host.transfer_socket));
   set(Cost::kSyscall, rows.whole(kernel.kpti ? "syscall.kpti_pcid" : "syscall.no_kpti"));
+  // A loop that waits must pass time, or nobody else would ever be the earliest.
+  for (const Cost poll : {Cost::kGuestPoll, Cost::kBusyPollTurn})
+    set(poll, std::max<std::uint64_t>(m[poll], 1));
   m.copy_ps_per_byte = rows.per_byte("copy_per_byte.l1");
   m.ooo_overlap = rows.value("ooo_overlap");
   m.store_exposed = rows.value("store_exposed");
