@@ -11,9 +11,12 @@
 namespace vringlab::sim {
 namespace {
 
+constexpr int kDigits = 12;  // enough to tell a value from the end of its range
+
 template <class T>
 [[noreturn]] void refuse(const char* field, const T& value, const std::string& permitted) {
   std::ostringstream text;
+  text.precision(kDigits);
   text << field << " = " << value << ": must be " << permitted;
   throw std::invalid_argument(text.str());
 }
@@ -21,6 +24,7 @@ template <class T>
 template <class T>
 void in_range(const char* field, T value, T low, T high) {
   std::ostringstream permitted;
+  permitted.precision(kDigits);
   permitted << "between " << low << " and " << high;
   if (!(value >= low && value <= high)) refuse(field, value, permitted.str());  // NaN fails too
 }
@@ -50,7 +54,11 @@ void check_guest(const Scenario& s) {
   in_range<std::uint64_t>("packets", s.packets, 1, 1000000000000);
   in_range<std::uint32_t>("packet_bytes", s.packet_bytes, 14, 2048);
   in_range<std::uint32_t>("guest_burst", s.guest_burst, 1, kMaxQueueSize);
-  if (s.offered_pps != 0) in_range("offered_pps", s.offered_pps, 0.001, 1e9);
+  if (s.offered_pps == 0) return;
+  in_range("offered_pps", s.offered_pps, 0.001, 1e9);
+  // 64 bits of picoseconds are 1.8e7 s.
+  if (static_cast<double>(s.packets) > s.offered_pps * 1e6)
+    refuse("packets", s.packets, "at most offered_pps times 1e6 s");
 }
 
 void check_ring(const Scenario& s) {
@@ -67,7 +75,8 @@ void check_device(const Scenario& s) {
   in_range<std::uint32_t>("weight_bytes", s.weight_bytes, 1, 1u << 30);
   in_range("busy_poll_us", s.busy_poll_us, 0.0, 1e6);
   in_range<std::uint32_t>("inline_packets", s.inline_packets, 0, 1024);
-  in_range("invalidations_per_s", s.invalidations_per_s, 0.0, 1e6);
+  if (s.invalidations_per_s != 0)
+    in_range("invalidations_per_s", s.invalidations_per_s, 0.001, 1e6);
   if (s.plan.translation != Translation::kUserAddress)
     refuse("plan.translation", "\"iotlb\"", "user_address: the device IOTLB is not simulated");
 }

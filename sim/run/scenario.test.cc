@@ -1,0 +1,188 @@
+#include "sim/run/scenario.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <sstream>
+#include <stdexcept>
+
+namespace vringlab::sim {
+namespace {
+
+// What check_scenario says; empty if it takes the scenario.
+std::string refusal(const Scenario& scenario) {
+  try {
+    check_scenario(scenario);
+  } catch (const std::invalid_argument& e) {
+    return e.what();
+  }
+  return "";
+}
+
+using Set = std::function<void(Scenario&)>;
+
+std::string refusal_with(const Set& set) {
+  Scenario scenario{.packets = 1};
+  set(scenario);
+  return refusal(scenario);
+}
+
+// `low` and `high` are the ends of what is permitted, both good; the others are the
+// first values outside, with what the text says of them.
+template <class T>
+struct Bounds {
+  T Scenario::*field;
+  const char* name;
+  T below;
+  T low;
+  T high;
+  T above;
+  const char* permitted;
+};
+
+template <class T>
+std::string text_of(T value) {
+  std::ostringstream text;
+  text.precision(12);
+  text << value;
+  return text.str();
+}
+
+template <class T>
+void expect_bounds(const Bounds<T>& b) {
+  const auto with = [&b](T value) {
+    return refusal_with([&](Scenario& s) { s.*b.field = value; });
+  };
+  EXPECT_EQ(with(b.low), "") << b.name;
+  EXPECT_EQ(with(b.high), "") << b.name;
+  for (const T bad : {b.below, b.above}) {
+    if (bad >= b.low && bad <= b.high) continue;  // no value lies outside on this side
+    EXPECT_EQ(with(bad), std::string(b.name) + " = " + text_of(bad) + ": must be " + b.permitted);
+  }
+}
+
+TEST(CheckScenario, the_default_is_good) { EXPECT_EQ(refusal({}), ""); }
+
+TEST(CheckScenario, numbers_of_packets) {
+  expect_bounds<std::uint64_t>({&Scenario::packets, "packets", 0, 1, 1000000000000, 1000000000001,
+                                "between 1 and 1000000000000"});
+}
+
+TEST(CheckScenario, whole_numbers) {
+  using S = Scenario;
+  const Bounds<std::uint32_t> rows[] = {
+      {&S::packet_bytes, "packet_bytes", 13, 14, 2048, 2049, "between 14 and 2048"},
+      {&S::guest_burst, "guest_burst", 0, 1, 32768, 32769, "between 1 and 32768"},
+      {&S::batch, "batch", 0, 1, 1024, 1025, "between 1 and 1024"},
+      {&S::copy_batch, "copy_batch", 0, 1, 64, 65, "between 1 and 64"},
+      {&S::weight_packets, "weight_packets", 0, 1, 1048576, 1048577, "between 1 and 1048576"},
+      {&S::weight_bytes, "weight_bytes", 0, 1, 1073741824, 1073741825, "between 1 and 1073741824"},
+      {&S::inline_packets, "inline_packets", 0, 0, 1024, 1025, "between 0 and 1024"},
+  };
+  for (const auto& row : rows) expect_bounds(row);
+}
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+TEST(CheckScenario, numbers) {
+  using S = Scenario;
+  const Bounds<double> rows[] = {
+      {&S::busy_poll_us, "busy_poll_us", -1e-9, 0, 1e6, 1000001, "between 0 and 1000000"},
+      {&S::invalidations_per_s, "invalidations_per_s", 0.00099, 0.001, 1e6, 1000001,
+       "between 0.001 and 1000000"},
+      {&S::offered_pps, "offered_pps", 0.00099, 0.001, 1e9, 1.001e9,
+       "between 0.001 and 1000000000"},
+  };
+  for (auto row : rows) {
+    expect_bounds(row);
+    for (const double value : {kNan, kInf, -kInf, -1.0}) {
+      row.below = value;
+      expect_bounds(row);
+    }
+    EXPECT_EQ(refusal_with([&](S& s) { s.*row.field = 0; }), "") << row.name;
+  }
+}
+
+TEST(CheckScenario, ring_sizes_are_powers_of_two) {
+  for (std::uint32_t size = 2; size <= 32768; size *= 2)
+    EXPECT_EQ(refusal_with([&](Scenario& s) { s.ring_size = size; }), "") << size;
+  for (const std::uint32_t size : {0u, 1u, 3u, 6u, 255u, 257u, 32767u, 32769u, 65536u, 0x80000000u})
+    EXPECT_EQ(
+        refusal_with([&](Scenario& s) { s.ring_size = size; }),
+        "ring_size = " + std::to_string(size) + ": must be a power of two between 2 and 32768");
+}
+
+TEST(CheckScenario, ring_offsets_are_aligned_and_in_the_first_page) {
+  for (const std::uint32_t offset : {0u, 16u, 2048u, 4080u})
+    EXPECT_EQ(refusal_with([&](Scenario& s) { s.ring_offset = offset; }), "") << offset;
+  for (const std::uint32_t offset : {1u, 8u, 15u, 17u, 4088u, 4095u, 4096u})
+    EXPECT_EQ(refusal_with([&](Scenario& s) { s.ring_offset = offset; }),
+              "ring_offset = " + std::to_string(offset) + ": must be a multiple of 16 below 4096");
+}
+
+TEST(CheckScenario, page_sizes) {
+  EXPECT_EQ(refusal_with([](Scenario& s) { s.guest_page_bytes = 4096; }), "");
+  for (const std::uint64_t bytes : {0u, 4095u, 4097u, 65536u, 1u << 30})
+    EXPECT_EQ(refusal_with([&](Scenario& s) { s.guest_page_bytes = bytes; }),
+              "guest_page_bytes = " + std::to_string(bytes) + ": must be 4096 or 2097152");
+}
+
+struct Choice {
+  std::string Scenario::*field;
+  const char* name;
+  std::vector<std::string> permitted;
+};
+
+TEST(CheckScenario, names_are_among_those_there_are) {
+  using S = Scenario;
+  const Choice rows[] = {{&S::distance, "distance", {"same_ccx", "same_socket", "remote"}},
+                         {&S::guest, "guest", {"virtio-user", "vm"}},
+                         {&S::guest_notify, "guest_notify", {"poll", "interrupt"}},
+                         {&S::arrival, "arrival", {"periodic", "poisson"}}};
+  for (const Choice& row : rows) {
+    std::string names;
+    for (const std::string& name : row.permitted) {
+      EXPECT_EQ(refusal_with([&](S& s) { s.*row.field = name; }), "") << row.name << ' ' << name;
+      names += " " + name;
+    }
+    for (const std::string bad : {"", "Remote", "no"})
+      EXPECT_EQ(refusal_with([&](S& s) { s.*row.field = bad; }),
+                std::string(row.name) + " = \"" + bad + "\": must be one of" + names);
+  }
+}
+
+TEST(CheckScenario, presets_and_costs_are_checked_before_anything_runs) {
+  EXPECT_NE(refusal_with([](Scenario& s) { s.host = "z80"; }).find("host = \"z80\""),
+            std::string::npos);
+  EXPECT_NE(refusal_with([](Scenario& s) { s.kernel = "v9"; }).find("kernel = \"v9\""),
+            std::string::npos);
+  EXPECT_NE(refusal_with([](Scenario& s) {
+              s.costs = {{"load.dram", kNan}};
+            }).find("load.dram"),
+            std::string::npos);
+  EXPECT_NE(refusal_with([](Scenario& s) {
+              s.costs = {{"nothing", 1}};
+            }).find("nothing"),
+            std::string::npos);
+}
+
+TEST(CheckScenario, the_iotlb_is_not_simulated) {
+  for (const Translation t : {Translation::kIotlb, Translation::kIotlbMetadataCache})
+    EXPECT_NE(refusal_with([&](Scenario& s) { s.plan.translation = t; }).find("plan.translation"),
+              std::string::npos);
+}
+
+// The clock is 64 bits of picoseconds: 213 days.
+TEST(CheckScenario, a_run_fits_the_clock) {
+  Scenario s{.packets = 1000000, .offered_pps = 1};
+  EXPECT_EQ(refusal(s), "");
+  s.packets = 1000001;
+  EXPECT_EQ(refusal(s), "packets = 1000001: must be at most offered_pps times 1e6 s");
+  s.offered_pps = 0;
+  EXPECT_EQ(refusal(s), "");
+}
+
+}  // namespace
+}  // namespace vringlab::sim
