@@ -18,6 +18,7 @@ inline std::string name_of(const Scenario& s) {
          number("_publish", s.publish_batch) + number("_flush", s.flush_batch) +
          (s.delayed_callback ? "_delayed" : "");
 }
+// NOLINTNEXTLINE: the name that GoogleTest looks for
 inline void PrintTo(const Scenario& s, std::ostream* out) { *out << name_of(s); }
 
 namespace {
@@ -81,6 +82,7 @@ std::string name_of(const Removal& r) {
   return std::string(kPointNames[static_cast<std::size_t>(r.point)]) +
          (r.event_idx ? "_event" : "_flags");
 }
+// NOLINTNEXTLINE: the name that GoogleTest looks for
 void PrintTo(const Removal& r, std::ostream* out) { *out << name_of(r); }
 
 std::vector<Removal> removals() {
