@@ -86,11 +86,12 @@ struct RawRing {
   QueueConfig config;
   RingAreas areas;
 
-  RawRing(const RawGuest& guest, const QueueConfig& where) : config(where) {
-    const auto mapped = map_ring_areas(guest.memory(), where);
+  RawRing(const GuestMemory& memory, const QueueConfig& where) : config(where) {
+    const auto mapped = map_ring_areas(memory, where);
     if (!mapped.ok()) std::abort();
     areas = mapped.value();
   }
+  RawRing(const RawGuest& guest, const QueueConfig& where) : RawRing(guest.memory(), where) {}
   RawRing(const RawGuest& guest, std::uint32_t size, std::uint64_t features = 0)
       : RawRing(guest, packed_ring(size, features)) {}
 

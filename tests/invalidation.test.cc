@@ -1,0 +1,122 @@
+// A mapping that is taken away under the worker: ring accesses fall back to user
+// accesses at once, and the next run of the worker maps the ring again.
+#include <gtest/gtest.h>
+
+#include "sim/run/net_tx_world.h"
+#include "tests/double/model_machine.h"
+
+namespace vringlab::sim {
+namespace {
+
+using test::occurrences;
+
+// A world whose actors are stepped by hand.
+struct Stepped {
+  NetTxWorld world;
+
+  explicit Stepped(Guard guard = Guard::kSpinlock)
+      : world({.packets = 1000,
+               .guest_burst = 32,
+               .plan = {.map_desc = true, .map_avail = true, .map_used = true, .guard = guard},
+               .invalidations_per_s = 1000}) {}
+
+  // The guest publishes a burst and kicks the worker.
+  void guest_sends() {
+    while (!world.bells.kick) world.guest.step();
+    world.bells = {};
+    world.worker.kicked(world.guest_core.now());
+  }
+  void worker_takes(int packets) {
+    for (int i = 0; i < packets; ++i) world.worker.step();
+  }
+  void worker_ends_its_run() {
+    while (!world.worker.asleep()) world.worker.step();
+  }
+  std::uint64_t user_reads() const {
+    return occurrences(world.worker_core, Cost::kStacClac, Step::kDescriptor);
+  }
+  std::uint64_t guarded_reads() const {
+    return occurrences(world.worker_core, Cost::kSpinLock, Step::kDescriptor);
+  }
+  std::uint64_t pages_mapped_by_worker() const {
+    return occurrences(world.worker_core, Cost::kGup, Step::kMapping);
+  }
+};
+
+TEST(InvalidatedMapping, the_worker_falls_back_in_the_middle_of_its_run) {
+  Stepped s;
+  s.guest_sends();
+  s.worker_takes(3);
+  EXPECT_EQ(s.guarded_reads(), 3u);
+  EXPECT_EQ(s.user_reads(), 0u);
+  s.world.invalidator.step();
+  EXPECT_TRUE(s.world.context.unmapped);
+  EXPECT_EQ(s.world.pages.pinned_pages(), 0u);
+  s.worker_takes(4);
+  EXPECT_EQ(s.guarded_reads(), 3u);
+  EXPECT_EQ(s.user_reads(), 4u);
+  EXPECT_EQ(s.pages_mapped_by_worker(), 0u);  // not before its next run
+}
+
+TEST(InvalidatedMapping, the_next_run_maps_the_ring_again_at_its_own_cost) {
+  Stepped s;
+  const std::uint64_t pinned = s.world.mapping.pinned_bytes();
+  s.guest_sends();
+  s.world.invalidator.step();
+  s.worker_takes(1);
+  EXPECT_TRUE(s.world.mapping.usable());
+  EXPECT_FALSE(s.world.context.unmapped);
+  EXPECT_EQ(s.world.mapping.pinned_bytes(), pinned);
+  EXPECT_EQ(s.pages_mapped_by_worker(), 3u);
+  EXPECT_EQ(s.user_reads(), 0u);
+  EXPECT_EQ(s.guarded_reads(), 1u);
+}
+
+TEST(InvalidatedMapping, a_run_that_cannot_map_it_goes_on_without) {
+  Stepped s;
+  s.world.invalidator.step();
+  s.world.pages.fail_after(1);
+  s.guest_sends();
+  s.worker_takes(2);
+  EXPECT_EQ(s.user_reads(), 2u);
+  EXPECT_EQ(s.world.pages.pinned_pages(), 0u);
+  s.worker_ends_its_run();
+  EXPECT_EQ(s.world.device.counters().packets, 32u);
+  s.guest_sends();
+  s.worker_takes(1);
+  EXPECT_TRUE(s.world.mapping.usable());
+}
+
+TEST(InvalidatedMapping, written_pages_are_known_to_be_dirty) {
+  Stepped s;
+  s.guest_sends();
+  s.worker_ends_its_run();
+  s.world.invalidator.step();
+  std::uint64_t dirty = 0;
+  for (std::uint64_t page = 0; page < 3; ++page) dirty += s.world.pages.dirty(page) ? 1u : 0u;
+  EXPECT_EQ(dirty, 1u);  // descriptors, avail and used have a page each
+}
+
+TEST(InvalidatedMapping, the_memory_manager_pays_for_the_unmapping) {
+  Stepped s(Guard::kRcu);
+  const std::uint64_t before = s.world.control_core.busy_ps();
+  const CostModel& costs = s.world.machine.costs;
+  s.world.invalidator.step();
+  EXPECT_EQ(s.world.control_core.busy_ps() - before,
+            costs[Cost::kMmuNotifier] + costs[Cost::kRcuGrace] +
+                3 * (costs[Cost::kVunmap] + costs[Cost::kUnpinDirty] + costs[Cost::kTlbShootdown]));
+  EXPECT_EQ(s.world.worker_core.busy_ps(), 0u);
+  EXPECT_EQ(s.world.invalidator.invalidations(), 1u);
+}
+
+TEST(InvalidatedMapping, a_second_invalidation_finds_nothing) {
+  Stepped s;
+  s.world.invalidator.step();
+  const std::uint64_t before = s.world.control_core.busy_ps();
+  s.world.invalidator.step();
+  EXPECT_EQ(s.world.control_core.busy_ps(), before);
+  EXPECT_EQ(s.world.invalidator.invalidations(), 1u);
+}
+
+}  // namespace
+}  // namespace vringlab::sim
