@@ -3,7 +3,7 @@
 // table being walked, so that loops end whatever their lengths say.
 #pragma once
 
-#include <cstring>
+#include <algorithm>
 
 #include "core/memory/access.h"
 #include "core/ring/chain.h"
@@ -50,7 +50,8 @@ inline RingError read_indirect(P& payload, GuestAddr entry, Desc& desc) {
   return RingError::kNone;
 }
 
-// Walks the table that `table` points at. 2.7.5.3.1: no INDIRECT inside.
+// Walks the table that `table` points at. 2.7.5.3.1: no INDIRECT inside, and no
+// chain longer than the ring, the descriptors before the table included.
 template <PayloadAccess P>
 inline RingError walk_indirect(P& payload, const Desc& table, std::uint16_t ring_size,
                                Chain& chain) {
@@ -58,8 +59,9 @@ inline RingError walk_indirect(P& payload, const Desc& table, std::uint16_t ring
   const auto entries = static_cast<std::uint32_t>(table.len / sizeof(Desc));
   if (entries > ring_size) return RingError::kIndirectTooLong;
   if (table.len > UINT64_MAX - table.addr) return RingError::kAddressOverflow;
+  const auto room = static_cast<std::uint32_t>(ring_size - chain.descriptors);
   std::uint32_t index = 0;
-  for (std::uint32_t seen = 0; seen < entries; ++seen) {
+  for (std::uint32_t seen = 0; seen < std::min(entries, room); ++seen) {
     Desc desc;
     RingError error = read_indirect(payload, GuestAddr{table.addr + index * sizeof(Desc)}, desc);
     if (error != RingError::kNone) return error;

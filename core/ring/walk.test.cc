@@ -189,12 +189,15 @@ TEST(HostileWalk, w18_writes_nothing) {
 
 // A chain may have no more descriptors than the ring, wherever they stand; what
 // exceeds the room is refused, not written.
-TEST(HostileWalk, room_is_bounded) {
-  Walk walk(test::kIndirect);
-  test::put_table(walk.guest, walk.ring, 0x2000, test::links(8, false));
-  walk.ring.desc(1) = walk.ring.desc(0);
-  walk.ring.desc(0) = {0x1000, 8, kDescNext, 1};
-  EXPECT_EQ(walk.run(), RingError::kTooManyPieces);
+// A plain descriptor before a table counts: N in all are a chain, N + 1 are not.
+TEST(HostileWalk, plain_and_indirect_descriptors_are_one_chain) {
+  for (const std::uint16_t entries : {std::uint16_t{7}, std::uint16_t{8}}) {
+    Walk walk(test::kIndirect);
+    test::put_table(walk.guest, walk.ring, 0x2000, test::links(entries, false));
+    walk.ring.desc(1) = walk.ring.desc(0);
+    walk.ring.desc(0) = {0x1000, 8, kDescNext, 1};
+    EXPECT_EQ(walk.run(), entries == 7 ? RingError::kNone : RingError::kChainTooLong);
+  }
 }
 
 }  // namespace
