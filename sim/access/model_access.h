@@ -215,8 +215,8 @@ static_assert(PayloadAccess<ModelPayload>);
 // The guest's half: plain loads and stores on its own core.
 class ModelDriverAccess {
  public:
-  ModelDriverAccess(Core& core, Doorbells& bells, const RingAreas& areas)
-      : memory_(areas), core_(&core), bells_(&bells), areas_(areas) {}
+  ModelDriverAccess(Core& core, const RingAreas& areas)
+      : memory_(areas), core_(&core), areas_(areas) {}
 
   void put_descriptor(std::uint16_t index, const Desc& desc) {
     store(areas_.desc + index, Step::kGuestFill);
@@ -276,7 +276,6 @@ class ModelDriverAccess {
 
   DirectDriverAccess memory_;
   Core* core_;
-  Doorbells* bells_;
   RingAreas areas_;
 };
 static_assert(DriverAccess<ModelDriverAccess>);

@@ -390,7 +390,7 @@ TEST(ModelPayload, each_buffer_is_looked_up) {
 
 TEST(ModelDriverAccess, writes_and_reads_without_user_access) {
   Rig rig({}, test::kEventIdx);
-  ModelDriverAccess driver(rig.model.driver_core, rig.model.bells, rig.areas);
+  ModelDriverAccess driver(rig.model.driver_core, rig.areas);
   driver.put_descriptor(1, {kData, 1, 2, 3});
   driver.put_avail_head(2, 1);
   driver.put_avail_idx(9);
@@ -417,7 +417,7 @@ TEST(ModelDriverAccess, writes_and_reads_without_user_access) {
 TEST(ModelDriverAccess, full_order_points_are_charged_and_no_others) {
   Rig rig({});
   Core& core = rig.model.driver_core;
-  ModelDriverAccess driver(core, rig.model.bells, rig.areas);
+  ModelDriverAccess driver(core, rig.areas);
   driver.order<OrderPoint::kDriverPublishAvail>();
   driver.order<OrderPoint::kDriverReadUsed>();
   EXPECT_EQ(core.busy_ps(), 0u);
@@ -430,7 +430,7 @@ TEST(ModelDriverAccess, full_order_points_are_charged_and_no_others) {
 // What one half writes the other half's core has to fetch.
 TEST(ModelDriverAccess, lines_go_back_and_forth_between_the_halves) {
   Rig rig({});
-  ModelDriverAccess driver(rig.model.driver_core, rig.model.bells, rig.areas);
+  ModelDriverAccess driver(rig.model.driver_core, rig.areas);
   driver.put_avail_idx(1);
   (void)rig.access().get_avail_idx();
   EXPECT_EQ(rig.count(Cost::kTransferSocket, Step::kAvailIndex), 1u);

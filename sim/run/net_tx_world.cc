@@ -119,7 +119,7 @@ NetTxWorld::NetTxWorld(const Scenario& s)
       pages(layout_.guest_bytes),
       mapping(s.plan, pages),
       latency(s.ring_size),
-      driver(ModelDriverAccess(guest_core, bells, areas_of(memory, layout_.ring)), layout_.ring,
+      driver(ModelDriverAccess(guest_core, areas_of(memory, layout_.ring)), layout_.ring,
              {layout_.tables,
               s.indirect ? reinterpret_cast<Desc*>(arena_.bytes().data() + layout_.tables.value)
                          : nullptr,
