@@ -18,4 +18,5 @@ PYBIND11_MODULE(_native, m) {
   bind_scenario(m);
   bind_result(m);
   bind_run(m);
+  bind_calibration(m);
 }

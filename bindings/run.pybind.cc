@@ -27,6 +27,9 @@ void bind_run(pybind11::module_& m) {
       .def_property_readonly(
           "packets_done", [](const RunControl& c) { return c.packets_done.load(); },
           "Packets that the run has taken so far.")
+      .def_property_readonly(
+          "runs_done", [](const RunControl& c) { return c.runs_done.load(); },
+          "Runs that the calibration has finished so far.")
       .def_property(
           "stop", [](const RunControl& c) { return c.stop.load(); },
           [](RunControl& c, bool stop) { c.stop.store(stop); },

@@ -9,9 +9,11 @@ Comparison(simulated ... -> ... Mpps, +... %, worker -... ns per packet)
 
 from vringlab import _native
 from vringlab.access_plan import AccessPlan
+from vringlab.calibration import Calibration, FittedPoint, Point, Unresolved, calibrate
 from vringlab.comparison import Comparison, Difference, compare
 from vringlab.costs import CostPrior, CostRow, Costs, Host, Kernel, cost_rows, hosts, kernels
 from vringlab.execute import run, run_many
+from vringlab.prediction import Gain, Prediction, predict
 from vringlab.run_result import COSTS, STEPS, CoreResult, Latency, LedgerRow, Result
 from vringlab.scenario import Scenario
 
@@ -22,22 +24,30 @@ __all__ = [
     "COSTS",
     "STEPS",
     "AccessPlan",
+    "Calibration",
     "Comparison",
     "CoreResult",
     "CostPrior",
     "CostRow",
     "Costs",
     "Difference",
+    "FittedPoint",
+    "Gain",
     "Host",
     "Kernel",
     "Latency",
     "LedgerRow",
+    "Point",
+    "Prediction",
     "Result",
     "Scenario",
+    "Unresolved",
+    "calibrate",
     "compare",
     "cost_rows",
     "hosts",
     "kernels",
+    "predict",
     "run",
     "run_many",
     "version",

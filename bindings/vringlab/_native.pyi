@@ -4,8 +4,10 @@ The simulator, as plain structs; the package vringlab wraps all of it.
 from __future__ import annotations
 import collections.abc
 import enum
+import numpy
+import numpy.typing
 import typing
-__all__: list[str] = ['AccessPlan', 'CoreResult', 'CostRow', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Range', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'Translation', 'UsedElement', 'UserAccess', 'check_scenario', 'compiler', 'cost_names', 'cost_rows', 'host_presets', 'kernel_presets', 'run', 'step_names', 'version']
+__all__: list[str] = ['AccessPlan', 'CalibrationPoint', 'CoreResult', 'CostRow', 'Fit', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Parameter', 'Range', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'Translation', 'UsedElement', 'UserAccess', 'calibrate', 'check_scenario', 'compiler', 'cost_names', 'cost_rows', 'draw_posterior', 'free_parameters', 'host_presets', 'kernel_presets', 'run', 'standard_normals', 'step_names', 'version', 'with_parameters']
 class CostRow:
     @property
     def at_ghz(self) -> float:
@@ -373,6 +375,11 @@ class RunControl:
         Packets that the run has taken so far.
         """
     @property
+    def runs_done(self) -> int:
+        """
+        Runs that the calibration has finished so far.
+        """
+    @property
     def stop(self) -> bool:
         """
         Set to True to end the run early.
@@ -380,12 +387,58 @@ class RunControl:
     @stop.setter
     def stop(self, arg1: bool) -> None:
         ...
+class Parameter:
+    def __init__(self, name: str, low: typing.SupportsFloat | typing.SupportsIndex, best: typing.SupportsFloat | typing.SupportsIndex, high: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def best(self) -> float:
+        ...
+    @property
+    def high(self) -> float:
+        ...
+    @property
+    def low(self) -> float:
+        ...
+    @property
+    def name(self) -> str:
+        ...
+class CalibrationPoint:
+    def __init__(self, id: str, scenario: Scenario, rate_pps: typing.SupportsFloat | typing.SupportsIndex, relative_sigma: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        ...
+class Fit:
+    @property
+    def converged(self) -> bool:
+        ...
+    @property
+    def iterations(self) -> int:
+        ...
+    @property
+    def log_covariance(self) -> typing.Annotated[numpy.typing.NDArray[numpy.float64], "[m, n]"]:
+        ...
+    @property
+    def names(self) -> list[str]:
+        ...
+    @property
+    def values(self) -> list[float]:
+        ...
+def calibrate(points: collections.abc.Sequence[CalibrationPoint], parameters: collections.abc.Sequence[Parameter], control: RunControl) -> Fit | None:
+    """
+    Runs without the GIL; None if control.stop was set meanwhile.
+    """
 def check_scenario(scenario: Scenario) -> None:
     """
     Raises ValueError that names the field, its value and what is permitted.
     """
 def cost_rows() -> list[CostRow]:
     ...
+def draw_posterior(fit: Fit, points: collections.abc.Sequence[CalibrationPoint], count: typing.SupportsInt | typing.SupportsIndex, seed: typing.SupportsInt | typing.SupportsIndex, control: RunControl) -> typing.Annotated[numpy.typing.NDArray[numpy.float64], "[m, n]"] | None:
+    """
+    Shape (count, len(fit.values)); runs without the GIL; None if control.stop was set meanwhile.
+    """
+def free_parameters(points: collections.abc.Sequence[CalibrationPoint], control: RunControl) -> list[Parameter] | None:
+    """
+    Runs without the GIL; None if control.stop was set meanwhile.
+    """
 def host_presets() -> list[HostPreset]:
     ...
 def kernel_presets() -> list[KernelPreset]:
@@ -393,6 +446,14 @@ def kernel_presets() -> list[KernelPreset]:
 def run(scenario: Scenario, control: RunControl) -> RunResult | None:
     """
     Runs without the GIL; None if control.stop was set meanwhile.
+    """
+def standard_normals(count: typing.SupportsInt | typing.SupportsIndex, seed: typing.SupportsInt | typing.SupportsIndex) -> typing.Annotated[numpy.typing.NDArray[numpy.float64], "[m, 1]"]:
+    """
+    Shape (count,), the same on every compiler.
+    """
+def with_parameters(scenario: Scenario, names: collections.abc.Sequence[str], values: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex]) -> Scenario:
+    """
+    The scenario with the parameters that concern it.
     """
 compiler: str = 'GCC 12.2.0'
 cost_names: tuple = ('stac_clac', 'lfence_floor', 'barrier_drain', 'access_ok', 'address_mask', 'separate_fixup', 'plain_access', 'copy_startup', 'copy_bytes', 'iov_iter', 'hardened_usercopy', 'direct_call', 'indirect_call', 'full_barrier', 'atomic_rmw', 'spin_lock', 'rcu_read', 'l2_hit', 'l3_hit', 'dram', 'transfer_ccx', 'transfer_socket', 'transfer_remote', 'remote_home', 'line_stream', 'store_miss', 'tlb', 'translate', 'page_frag', 'frame_release', 'xdp_frame', 'xdp_program', 'send_call', 'bh_pair', 'syscall', 'vm_exit', 'eventfd_signal', 'irq_inject', 'context_switch', 'worker_requeue', 'busy_poll_turn', 'guest_packet', 'guest_burst', 'guest_poll', 'guest_interrupt', 'gup', 'vmap', 'vunmap', 'tlb_shootdown', 'unpin_dirty', 'mmu_notifier', 'rcu_grace', 'unmodelled')

@@ -65,6 +65,8 @@ class Kernel:
 class CostPrior:
     """A 5-95 % range low..high around best for the cost row `name`, in the row's own unit.
 
+    "row@host" is that row on one host only.
+
     >>> CostPrior("access_ok", 1, 2, 5)
     CostPrior(name='access_ok', low=1.0, best=2.0, high=5.0)
     >>> CostPrior("access_ok", 3, 2, 5)
@@ -78,8 +80,11 @@ class CostPrior:
     high: float
 
     def __post_init__(self) -> None:
-        if as_str("name", self.name) not in (*_rows_by_name(), CLOCK):
+        row, at, host = as_str("name", self.name).partition("@")
+        if row not in (*_rows_by_name(), CLOCK):
             raise ValueError(f'name = "{self.name}": there is no such cost row')
+        if at and host not in (known.name for known in hosts()):
+            raise ValueError(f'name = "{self.name}": there is no such host')
         for field in ("low", "best", "high"):
             object.__setattr__(self, field, self._bound(field))
         self._ordered("low", "best")
@@ -87,7 +92,7 @@ class CostPrior:
 
     def _bound(self, field: str) -> float:
         value = as_float(f"{self.name}: {field}", getattr(self, field))
-        row = _rows_by_name().get(self.name)
+        row = _rows_by_name().get(self.name.partition("@")[0])
         most = 1.0 if row is not None and row.unit == "fraction" else math.inf
         if not (math.isfinite(value) and 0 <= value <= most):
             permitted = "finite and not negative" if most > 1 else "between 0 and 1"

@@ -24,7 +24,7 @@ def run(scenario: Scenario, *, progress: Progress = None) -> Result:
     >>> run(Scenario(packets=1000)) == run(Scenario(packets=1000))
     True
     """
-    return _run_all([_scenario("scenario", scenario)], 1, progress)[0]
+    return _run_all([as_scenario("scenario", scenario)], 1, progress)[0]
 
 
 def run_many(
@@ -37,11 +37,11 @@ def run_many(
     >>> [r.packets for r in run_many(Scenario(packets=n) for n in (1, 10))]
     [1, 10]
     """
-    checked = [_scenario(f"scenarios[{i}]", s) for i, s in enumerate(scenarios)]
+    checked = [as_scenario(f"scenarios[{i}]", s) for i, s in enumerate(scenarios)]
     return _run_all(checked, _workers(workers), progress) if checked else []
 
 
-def _scenario(name: str, value: Any) -> Scenario:
+def as_scenario(name: str, value: Any) -> Scenario:
     if not isinstance(value, Scenario):
         raise TypeError(f"{name} must be a Scenario, not {type(value).__name__}: {value!r:.80}")
     return value
@@ -62,7 +62,7 @@ def _run_all(scenarios: Sequence[Scenario], workers: int, progress: Progress) ->
         try:
             futures += map(pool.submit, [_run_one] * len(scenarios), scenarios, controls)
             with reporting(progress, sum(s.packets for s in scenarios)) as report:
-                _watch(futures, lambda: report(sum(c.packets_done for c in controls)))
+                watch(futures, lambda: report(sum(c.packets_done for c in controls)))
             return [future.result() for future in futures]
         finally:
             for control in controls:
@@ -71,7 +71,7 @@ def _run_all(scenarios: Sequence[Scenario], workers: int, progress: Progress) ->
                 future.cancel()
 
 
-def _watch(futures: list[Future[Result]], report: Callable[[], object]) -> None:
+def watch(futures: Sequence[Future[Any]], report: Callable[[], object]) -> None:
     """Returns when all are done or one has failed."""
     while True:
         done, pending = wait(futures, _TICK_SECONDS, return_when=FIRST_EXCEPTION)

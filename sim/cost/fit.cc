@@ -16,6 +16,9 @@ constexpr double kConverged = 1e-4;  // in ln(parameter), largest move of a step
 constexpr int kMaxIterations = 60;
 constexpr double kFirstDamping = 1e-3;
 constexpr double kMaxDamping = 1e8;
+constexpr double kDrawn = 0.05;  // standard deviations of an observation, last move of a draw
+constexpr double kMaxMove = 3;   // prior standard deviations, a step of a draw
+constexpr int kMaxDrawSteps = 10;
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -32,6 +35,33 @@ void check(const Observation& o) {
         std::isfinite(o.relative_sigma)))
     throw std::invalid_argument("observation \"" + o.id +
                                 "\": value and relative_sigma must be positive and finite");
+}
+
+// The model at logarithms of parameters, checked.
+std::vector<double> predict_at(const Model& model, const VectorXd& x, std::size_t observations) {
+  std::vector<double> natural;
+  for (const double v : x) natural.push_back(std::exp(v));
+  std::vector<double> predicted = model(natural);
+  if (predicted.size() != observations)
+    throw std::invalid_argument("model: one prediction per observation is needed");
+  for (const double value : predicted) {
+    if (!(value > 0 && std::isfinite(value)))
+      throw std::invalid_argument("model: a prediction is not positive and finite");
+  }
+  return predicted;
+}
+
+VectorXd logarithms(const std::vector<double>& values) {
+  return Eigen::Map<const VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()))
+      .array()
+      .log();
+}
+
+VectorXd sigmas_of(const std::vector<Observation>& observations) {
+  VectorXd sigma(static_cast<Eigen::Index>(observations.size()));
+  for (Eigen::Index i = 0; i < sigma.size(); ++i)
+    sigma[i] = observations[static_cast<std::size_t>(i)].relative_sigma;
+  return sigma;
 }
 
 // Residuals in units of standard deviations: data first, then priors.
@@ -53,21 +83,15 @@ class Problem {
   const VectorXd& prior_mean() const { return mean_; }
   const VectorXd& prior_sigma() const { return sigma_; }
 
+  Eigen::Index observations() const { return static_cast<Eigen::Index>(observations_.size()); }
+  VectorXd observation_sigma() const { return sigmas_of(observations_); }
+
   std::vector<double> predict(const VectorXd& x) const {
-    std::vector<double> natural;
-    for (const double v : x) natural.push_back(std::exp(v));
-    std::vector<double> predicted = model_(natural);
-    if (predicted.size() != observations_.size())
-      throw std::invalid_argument("model: one prediction per observation is needed");
-    for (const double value : predicted) {
-      if (!(value > 0 && std::isfinite(value)))
-        throw std::invalid_argument("model: a prediction is not positive and finite");
-    }
-    return predicted;
+    return predict_at(model_, x, observations_.size());
   }
 
   VectorXd residuals(const VectorXd& x) const {
-    const auto data = static_cast<Eigen::Index>(observations_.size());
+    const Eigen::Index data = observations();
     const std::vector<double> predicted = predict(x);
     VectorXd r(data + x.size());
     for (Eigen::Index i = 0; i < data; ++i) {
@@ -79,8 +103,7 @@ class Problem {
   }
 
   MatrixXd jacobian(const VectorXd& x) const {
-    const auto rows = static_cast<Eigen::Index>(observations_.size()) + x.size();
-    MatrixXd j(rows, x.size());
+    MatrixXd j(observations() + x.size(), x.size());
     for (Eigen::Index i = 0; i < x.size(); ++i) {
       VectorXd up = x;
       VectorXd down = x;
@@ -137,6 +160,61 @@ Minimum minimise(const Problem& problem) {
   return best;
 }
 
+// Draws from a posterior by solving the problem again with other data and priors,
+// a few steps of Gauss-Newton away from the fit. Instead of a Jacobian a step the
+// fit's own is corrected by what the steps find (Broyden 1965).
+class Drawing {
+ public:
+  Drawing(const Fit& fit, const std::vector<Observation>& observations, const Model& model)
+      : fit_(fit), model_(model), sigma_(sigmas_of(observations)), start_(logarithms(fit.values)) {
+    for (const Observation& o : observations) data_.push_back(o.value);
+  }
+
+  VectorXd draw(RandomStream& random) const {
+    const VectorXd prior =
+        fit_.log_prior_mean + fit_.log_prior_sigma.cwiseProduct(normals(random, start_.size()));
+    const VectorXd data = logarithms(data_) + sigma_.cwiseProduct(normals(random, sigma_.size()));
+    VectorXd x = start_;
+    VectorXd r = (logarithms(fit_.predicted) - data).cwiseQuotient(sigma_);
+    MatrixXd j = sigma_.cwiseInverse().asDiagonal() * fit_.log_jacobian;
+    for (int i = 0; i < kMaxDrawSteps; ++i) {
+      const VectorXd move = step(j, r, x - prior);
+      if (move.isZero(0)) break;
+      x += move;
+      const VectorXd next = (log_prediction(x) - data).cwiseQuotient(sigma_);
+      j += (next - r - j * move) * move.transpose() / move.squaredNorm();
+      r = next;
+      if ((j * move).cwiseAbs().maxCoeff() < kDrawn) break;
+    }
+    return x;
+  }
+
+ private:
+  static VectorXd normals(RandomStream& random, Eigen::Index count) {
+    VectorXd z(count);
+    for (double& v : z) v = random.normal();
+    return z;
+  }
+  VectorXd log_prediction(const VectorXd& x) const {
+    return logarithms(predict_at(model_, x, data_.size()));
+  }
+  VectorXd step(const MatrixXd& j, const VectorXd& r, const VectorXd& from_prior) const {
+    const VectorXd precision = fit_.log_prior_sigma.cwiseAbs2().cwiseInverse();
+    MatrixXd normal = j.transpose() * j;
+    normal.diagonal() += precision;
+    const VectorXd gradient = j.transpose() * r + precision.cwiseProduct(from_prior);
+    const VectorXd move = normal.ldlt().solve(-gradient);
+    const double longest = move.cwiseQuotient(fit_.log_prior_sigma).cwiseAbs().maxCoeff();
+    return longest > kMaxMove ? VectorXd(move * (kMaxMove / longest)) : move;
+  }
+
+  const Fit& fit_;
+  const Model& model_;
+  std::vector<double> data_;
+  VectorXd sigma_;
+  VectorXd start_;
+};
+
 }  // namespace
 
 double Fit::shrinkage(std::size_t parameter) const {
@@ -160,8 +238,10 @@ Fit fit_map(const std::vector<Parameter>& parameters, const std::vector<Observat
   Fit fit;
   for (const Parameter& p : parameters) fit.names.push_back(p.name);
   for (const double v : minimum.x) fit.values.push_back(std::exp(v));
+  fit.log_prior_mean = problem.prior_mean();
   fit.log_prior_sigma = problem.prior_sigma();
   const MatrixXd j = problem.jacobian(minimum.x);
+  fit.log_jacobian = problem.observation_sigma().asDiagonal() * j.topRows(problem.observations());
   // The priors' rows make J'J positive definite.
   const MatrixXd normal = j.transpose() * j;
   fit.log_covariance = normal.ldlt().solve(MatrixXd::Identity(normal.rows(), normal.cols()));
@@ -172,21 +252,15 @@ Fit fit_map(const std::vector<Parameter>& parameters, const std::vector<Observat
   return fit;
 }
 
-MatrixXd draw_posterior(const Fit& fit, std::size_t count, std::uint64_t seed) {
-  const Eigen::LLT<MatrixXd> factor(fit.log_covariance);
-  if (factor.info() != Eigen::Success)
-    throw std::invalid_argument("posterior covariance is not positive definite");
-  const MatrixXd lower = factor.matrixL();
-  const auto n = static_cast<Eigen::Index>(fit.values.size());
+MatrixXd draw_posterior(const Fit& fit, const std::vector<Observation>& observations,
+                        const Model& model, std::size_t count, std::uint64_t seed) {
+  const Drawing drawing(fit, observations, model);
   RandomStream random(seed);
-  MatrixXd draws(static_cast<Eigen::Index>(count), n);
+  MatrixXd draws(static_cast<Eigen::Index>(count), fit.log_prior_mean.size());
   for (Eigen::Index row = 0; row < draws.rows(); ++row) {
-    VectorXd z(n);
-    for (double& v : z) v = random.normal();
-    const VectorXd shift = lower * z;
-    for (Eigen::Index i = 0; i < n; ++i)
-      draws(row, i) =
-          round_significant(fit.values[static_cast<std::size_t>(i)] * std::exp(shift[i]), 6);
+    const VectorXd x = drawing.draw(random);
+    for (Eigen::Index i = 0; i < x.size(); ++i)
+      draws(row, i) = round_significant(std::exp(x[i]), 6);
   }
   return draws;
 }

@@ -31,7 +31,9 @@ using Model = std::function<std::vector<double>(const std::vector<double>&)>;
 struct Fit {
   std::vector<std::string> names;   // of parameters
   std::vector<double> values;       // at the maximum of posterior, natural units
+  Eigen::VectorXd log_prior_mean;   // prior mean of ln(parameter)
   Eigen::VectorXd log_prior_sigma;  // prior standard deviation of ln(parameter)
+  Eigen::MatrixXd log_jacobian;     // of ln(observation) by ln(parameter), at `values`
   Eigen::MatrixXd log_covariance;   // of ln(parameter), Laplace approximation
   std::vector<double> predicted;    // observations at `values`
   double cost = 0;                  // half the sum of squared residuals, priors included
@@ -50,9 +52,13 @@ struct Fit {
 Fit fit_map(const std::vector<Parameter>& parameters, const std::vector<Observation>& observations,
             const Model& model);
 
-// `count` draws from the posterior, one row each, rounded to six significant
-// digits so that they do not depend on the last bit of a library function.
-Eigen::MatrixXd draw_posterior(const Fit& fit, std::size_t count, std::uint64_t seed);
+// `count` draws from the posterior of a fit, one row each, rounded to six
+// significant digits. Each is the maximum of posterior for prior means and
+// observations that are themselves drawn (randomised maximum likelihood): exact
+// where the model is linear in logarithms, and unlike draws from `log_covariance` it
+// agrees with the observations where it isn't.
+Eigen::MatrixXd draw_posterior(const Fit& fit, const std::vector<Observation>& observations,
+                               const Model& model, std::size_t count, std::uint64_t seed);
 
 // To `digits` significant decimal digits.
 double round_significant(double value, int digits);

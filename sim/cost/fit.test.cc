@@ -180,17 +180,42 @@ TEST(Fit, refuses_bad_observations_and_predictions) {
   EXPECT_THROW(fit_map(one, good, too_many), std::invalid_argument);
 }
 
-Fit correlated_fit() {
+// A fit with what it was made from.
+struct Fitted {
+  std::vector<Observation> observations;
+  Model model;
+  Fit fit;
+
+  MatrixXd draw(std::size_t count, std::uint64_t seed) const {
+    return draw_posterior(fit, observations, model, count, seed);
+  }
+};
+
+Fitted correlated_fit() {
   MatrixXd exponents(2, 2);
   exponents << 1, 1, 1, -0.2;
-  const Model model = power_law(exponents);
-  return fit_map({{"a", 0.5, 1, 2}, {"b", 2, 3, 6}}, observe(model, {1.2, 3}, 0.1), model);
+  Fitted f;
+  f.model = power_law(exponents);
+  f.observations = observe(f.model, {1.2, 3}, 0.1);
+  f.fit = fit_map({{"a", 0.5, 1, 2}, {"b", 2, 3, 6}}, f.observations, f.model);
+  return f;
+}
+
+// A time that is a sum of wide parts, known to 2 %: what a packet's time is made of.
+Fitted sum_fit() {
+  Fitted f;
+  f.model = [](const std::vector<double>& p) { return std::vector<double>{p[0] + p[1] + p[2]}; };
+  f.observations = {{"o", 190, 0.02}};
+  f.fit =
+      fit_map({{"a", 5, 30, 90}, {"b", 20, 60, 120}, {"c", 80, 100, 130}}, f.observations, f.model);
+  return f;
 }
 
 // 20000 draws: a mean is known to 1/140 of its standard deviation, a variance to 1 %.
 TEST(DrawPosterior, has_the_mean_and_covariance_of_the_fit) {
-  const Fit fit = correlated_fit();
-  const MatrixXd draws = draw_posterior(fit, 20000, 7);
+  const Fitted fitted = correlated_fit();
+  const Fit& fit = fitted.fit;
+  const MatrixXd draws = fitted.draw(20000, 7);
   ASSERT_EQ(draws.rows(), 20000);
   ASSERT_EQ(draws.cols(), 2);
   const MatrixXd logs = draws.array().log();
@@ -207,15 +232,27 @@ TEST(DrawPosterior, has_the_mean_and_covariance_of_the_fit) {
 }
 
 TEST(DrawPosterior, is_the_same_bits_for_the_same_seed) {
-  const Fit fit = correlated_fit();
-  const MatrixXd draws = draw_posterior(fit, 100, 3);
-  EXPECT_EQ(draws, draw_posterior(fit, 100, 3));
-  EXPECT_NE(draws, draw_posterior(fit, 100, 4));
-  EXPECT_EQ(draws.topRows(10), draw_posterior(fit, 10, 3));
+  const Fitted fitted = correlated_fit();
+  const MatrixXd draws = fitted.draw(100, 3);
+  EXPECT_EQ(draws, fitted.draw(100, 3));
+  EXPECT_NE(draws, fitted.draw(100, 4));
+  EXPECT_EQ(draws.topRows(10), fitted.draw(10, 3));
+}
+
+// Draws from the Gaussian around the maximum would give sums of 208 on average.
+TEST(DrawPosterior, agrees_with_the_data_where_the_model_is_not_linear) {
+  const MatrixXd draws = sum_fit().draw(2000, 5);
+  const VectorXd sums = draws.rowwise().sum();
+  const double mean = sums.mean();
+  EXPECT_NEAR(mean, 190, 1);
+  EXPECT_NEAR(std::sqrt((sums.array() - mean).square().mean()), 0.02 * 190, 0.5);
+  // ... and the parts keep what freedom the sum leaves them.
+  EXPECT_LT(draws.col(0).minCoeff(), 8);
+  EXPECT_GT(draws.col(0).maxCoeff(), 70);
 }
 
 TEST(DrawPosterior, keeps_six_digits) {
-  const MatrixXd draws = draw_posterior(correlated_fit(), 20, 1);
+  const MatrixXd draws = correlated_fit().draw(20, 1);
   for (const double v : draws.reshaped()) EXPECT_EQ(v, round_significant(v, 6)) << v;
 }
 

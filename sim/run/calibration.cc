@@ -31,10 +31,28 @@ std::set<std::string> hosts_of(const std::vector<CalibrationPoint>& points) {
 
 bool is_unmodelled(std::string_view row) { return row.starts_with("unmodelled."); }
 
-// Does any rate depend on the row? Asked with a change that no rounding hides.
-bool matters(const std::vector<CalibrationPoint>& points, const Parameter& p,
-             const std::vector<double>& base, RunControl* control) {
-  return rates(points, {p.name}, {p.best * 1.1}, control) != base;
+// Does any rate say something about the row?
+bool matters(const std::vector<CalibrationPoint>& points, const Parameter& p, RunControl* control) {
+  const std::vector<double> low = rates(points, {p.name}, {p.low}, control);
+  const std::vector<double> high = rates(points, {p.name}, {p.high}, control);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (std::abs(std::log(high[i] / low[i])) > points[i].relative_sigma / 100) return true;
+  }
+  return false;
+}
+
+std::vector<Observation> observations_of(const std::vector<CalibrationPoint>& points) {
+  std::vector<Observation> observations;
+  for (const CalibrationPoint& point : points)
+    observations.push_back({point.id, point.rate_pps, point.relative_sigma});
+  return observations;
+}
+
+Model model_of(const std::vector<CalibrationPoint>& points, const std::vector<std::string>& names,
+               RunControl* control) {
+  return [&points, names, control](const std::vector<double>& values) {
+    return rates(points, names, values, control);
+  };
 }
 
 }  // namespace
@@ -58,10 +76,9 @@ Scenario with_parameters(Scenario scenario, const std::vector<std::string>& name
 
 std::vector<Parameter> free_parameters(const std::vector<CalibrationPoint>& points,
                                        RunControl* control) {
-  const std::vector<double> base = rates(points, {}, {}, control);
   std::vector<Parameter> candidates;
   for (const CostRow& row : cost_rows()) {
-    if (row.low >= row.high) continue;
+    if (row.low <= 0 || row.low >= row.high) continue;
     const Parameter p{std::string(row.name), row.low, row.best, row.high};
     if (!is_unmodelled(row.name)) {
       candidates.push_back(p);
@@ -75,20 +92,21 @@ std::vector<Parameter> free_parameters(const std::vector<CalibrationPoint>& poin
     if (clock.low < clock.high)
       candidates.push_back({std::string(kClock) + "@" + host, clock.low, clock.best, clock.high});
   }
-  std::erase_if(candidates, [&](const Parameter& p) { return !matters(points, p, base, control); });
+  std::erase_if(candidates, [&](const Parameter& p) { return !matters(points, p, control); });
   return candidates;
 }
 
 Fit calibrate(const std::vector<CalibrationPoint>& points, const std::vector<Parameter>& parameters,
               RunControl* control) {
-  std::vector<Observation> observations;
-  for (const CalibrationPoint& point : points)
-    observations.push_back({point.id, point.rate_pps, point.relative_sigma});
   std::vector<std::string> names;
   for (const Parameter& p : parameters) names.push_back(p.name);
-  return fit_map(parameters, observations, [&](const std::vector<double>& values) {
-    return rates(points, names, values, control);
-  });
+  return fit_map(parameters, observations_of(points), model_of(points, names, control));
+}
+
+Eigen::MatrixXd draw_posterior(const Fit& fit, const std::vector<CalibrationPoint>& points,
+                               std::size_t count, std::uint64_t seed, RunControl* control) {
+  return draw_posterior(fit, observations_of(points), model_of(points, fit.names, control), count,
+                        seed);
 }
 
 }  // namespace vringlab::sim

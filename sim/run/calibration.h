@@ -24,13 +24,17 @@ struct CalibrationPoint {
 Scenario with_parameters(Scenario scenario, const std::vector<std::string>& names,
                          const std::vector<double>& values);
 
-// All rows that these scenarios' results depend on, with their priors: rows whose
-// change by a tenth changes a rate at all, "unmodelled" rows and unknown clocks a
-// host each. In the order of the cost table.
+// All rows that these rates say something about, with their priors: rows that from
+// low to high move a rate by a hundredth of its standard deviation; "unmodelled"
+// rows and unknown clocks a host each. In the order of the cost table.
 std::vector<Parameter> free_parameters(const std::vector<CalibrationPoint>& points,
                                        RunControl* control = nullptr);
 
 Fit calibrate(const std::vector<CalibrationPoint>& points, const std::vector<Parameter>& parameters,
               RunControl* control = nullptr);
+
+Eigen::MatrixXd draw_posterior(const Fit& fit, const std::vector<CalibrationPoint>& points,
+                               std::size_t count, std::uint64_t seed,
+                               RunControl* control = nullptr);
 
 }  // namespace vringlab::sim
