@@ -230,6 +230,17 @@ TEST(Core, lines_at_hand_do_not_start_the_stream) {
   EXPECT_EQ(rig.core.ledger().at(Cost::kLineStream, Step::kPayloadCopy).count, 1u);
 }
 
+// 64 sets of 8 ways: eight more lines of its set push line 0 out of L1, not out of L2.
+TEST(Core, a_line_in_l2_does_not_start_the_stream) {
+  Rig rig;
+  for (LineId line = 0; line <= 8 * 64; line += 64) rig.core.load(line, Step::kBuild);
+  rig.other_writes(1, 2);
+  rig.core.load_lines(0, 2, Step::kPayloadCopy);
+  EXPECT_EQ(rig.spent(Cost::kL2Hit, Step::kPayloadCopy), 6000u);
+  EXPECT_EQ(rig.spent(Cost::kTransferSocket, Step::kPayloadCopy), 20000u);
+  EXPECT_EQ(rig.spent(Cost::kLineStream, Step::kPayloadCopy), 5000u);
+}
+
 // A copy of one line and a load of one line are the same thing.
 TEST(Core, a_copy_of_one_line_is_a_load) {
   Rig copy;

@@ -1,5 +1,5 @@
-// A mapping that is taken away under the worker: ring accesses fall back to user
-// accesses at once, and the next run of the worker maps the ring again.
+// The vhost worker stepped by hand. A mapping that is taken away under it: ring
+// accesses fall back to user accesses at once, and its next run maps the ring again.
 #include <gtest/gtest.h>
 
 #include "sim/run/net_tx_world.h"
@@ -116,6 +116,32 @@ TEST(InvalidatedMapping, a_second_invalidation_finds_nothing) {
   s.world.invalidator.step();
   EXPECT_EQ(s.world.control_core.busy_ps(), before);
   EXPECT_EQ(s.world.invalidator.invalidations(), 1u);
+}
+
+// How often the worker asked for kicks before it slept.
+std::uint64_t looks_before_sleep(bool kicked_again) {
+  Stepped s;
+  s.guest_sends();
+  s.worker_takes(1);
+  if (kicked_again) s.world.worker.kicked(s.world.guest_core.now());
+  s.worker_ends_its_run();
+  EXPECT_EQ(s.world.device.counters().packets, 32u);
+  EXPECT_EQ(s.world.worker.wakeups(), 1u);
+  return occurrences(s.world.worker_core, Cost::kFullBarrier, Step::kSuppress);
+}
+
+TEST(VhostWorker, one_kicked_while_it_runs_looks_again_before_it_sleeps) {
+  EXPECT_EQ(looks_before_sleep(false), 1u);
+  EXPECT_EQ(looks_before_sleep(true), 2u);
+}
+
+TEST(VhostWorker, a_kick_wakes_it_after_its_latency) {
+  Stepped s;
+  s.guest_sends();
+  const CostModel& costs = s.world.machine.costs;
+  EXPECT_EQ(s.world.worker_core.now(),
+            s.world.guest_core.now() + costs.wakeup_ps + costs[Cost::kContextSwitch]);
+  EXPECT_EQ(s.world.worker_core.busy_ps(), costs[Cost::kContextSwitch]);
 }
 
 }  // namespace
