@@ -11,7 +11,7 @@ import typer
 
 from vringlab import AccessPlan, Scenario, compare, cost_rows, run, run_many, version
 from vringlab.bench import find_executable, run_benchmarks
-from vringlab.reproduce import Outcome, chosen, reproduce
+from vringlab.reproduce import VALIDATION, Outcome, chosen, combine, reproduce
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -95,9 +95,12 @@ def reproduce_command(
 ) -> None:
     """Run the experiments and write their results."""
     folder = results_folder(out)
-    outcomes = [_reproduced(name, folder, check) for name in chosen(only or [])]
-    if not outcomes:
+    names = chosen(only or [])
+    outcomes = [_reported(name, folder, check) for name in names]
+    if not names:
         print("there are no experiments")
+    else:
+        outcomes.append(_reported(VALIDATION, folder, check))
     if any(outcome.problems for outcome in outcomes):
         raise typer.Exit(FAILED)
 
@@ -122,9 +125,12 @@ def results_folder(out: Path | None) -> Path:
     return out or Path("results")
 
 
-def _reproduced(name: str, folder: Path, check: bool) -> Outcome:
+def _reported(name: str, folder: Path, check: bool) -> Outcome:
     print(f"{name} ...", flush=True)
-    outcome = reproduce(name, folder, check=check)
+    if name == VALIDATION:
+        outcome = combine(folder, check=check)
+    else:
+        outcome = reproduce(name, folder, check=check)
     done = "reproduced" if check else f"written to {folder / name}"
     print(f"{name}: {'FAILED' if outcome.problems else done}, {outcome.seconds:.1f} s")
     for problem in outcome.problems:

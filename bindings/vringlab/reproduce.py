@@ -5,12 +5,16 @@ import importlib.resources
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
 from vringlab.results import MANIFEST, files_of, is_data, read_manifest, write_manifest
+from vringlab.validation import TABLE, write_combined
+
+VALIDATION = "validation"
+"""The folder of results that answers for all experiments together."""
 
 
 class Outcome(NamedTuple):
@@ -44,11 +48,29 @@ def reproduce(name: str, results: Path, *, check: bool) -> Outcome:
 
     The folder is replaced once the run is over: what it had before is either all there or gone.
     """
+    return _made(name, results, check, lambda fresh: _run(name, fresh, check))
+
+
+def combine(results: Path, *, check: bool) -> Outcome:
+    """Writes results/validation, the tables of all experiments in one; with `check` compares."""
+
+    def make(fresh: Path) -> tuple[str, ...]:
+        write_combined(fresh / TABLE, results)
+        write_manifest(fresh, command="vringlab reproduce")
+        return ()
+
+    return _made(VALIDATION, results, check, make)
+
+
+def _made(
+    name: str, results: Path, check: bool, make: Callable[[Path], tuple[str, ...]]
+) -> Outcome:
     start = time.monotonic()
     results.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".", dir=None if check else results) as folder:
         fresh = Path(folder) / name
-        problems = _run(name, fresh, check)
+        fresh.mkdir()
+        problems = make(fresh)
         if not check:
             _replace(results / name, fresh)
         elif not problems:
@@ -69,7 +91,6 @@ def differences(committed: Path, fresh: Path) -> Iterable[str]:
 def _run(name: str, folder: Path, check: bool) -> tuple[str, ...]:
     """Problems: the claims that failed."""
     module = importlib.import_module(f"vringlab.experiments.{name}.run")
-    folder.mkdir()
     start = time.monotonic()
     try:
         module.main(folder, check)

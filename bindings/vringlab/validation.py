@@ -1,0 +1,86 @@
+"""Published rows beside what the model predicts for them: the tables of all experiments alike."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from vringlab.prediction import Gain, Prediction
+from vringlab.published import Published
+from vringlab.results import Table, read_table, write_table
+
+COLUMNS = (
+    "id",
+    "metric",
+    "unit",
+    "published",
+    "predicted",
+    "low",
+    "high",
+    "use",
+    "unmodelled_share",
+)
+TABLE = "table.csv"
+"""The file of that name in an experiment's results has these columns and no others."""
+
+_PER_SECOND = {"pps": 1.0, "kpps": 1e3, "Mpps": 1e6}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A published value and its prediction, in the published unit."""
+
+    published: Published
+    predicted: float
+    low: float
+    high: float
+    unmodelled_share: float | None
+    """Of the worker's busy time, 0 to 1; None where it has no meaning."""
+
+    @property
+    def error_percent(self) -> float:
+        """Of the prediction, relative to the published value."""
+        return 100 * (self.predicted / self.published.value - 1)
+
+
+def rate_row(published: Published, prediction: Prediction) -> Row:
+    """For a published rate in packets a second."""
+    if published.metric != "rate" or published.unit not in _PER_SECOND:
+        raise ValueError(
+            f"{published.id}: {published.metric} in {published.unit} is no packet rate"
+        )
+    unit = _PER_SECOND[published.unit]
+    rates = (prediction.rate_pps, prediction.low_pps, prediction.high_pps)
+    return Row(published, *(rate / unit for rate in rates), prediction.result.unmodelled_share)
+
+
+def gain_row(published: Published, gain: Gain) -> Row:
+    """For a published gain in percent."""
+    if published.metric != "gain" or not published.unit.startswith("%"):
+        raise ValueError(f"{published.id}: {published.metric} in {published.unit} is no gain")
+    return Row(published, gain.percent, gain.low, gain.high, None)
+
+
+def write_rows(path: Path, rows: Iterable[Row]) -> None:
+    """Writes the table of an experiment."""
+    write_table(path, COLUMNS, map(_cells, rows))
+
+
+def write_combined(path: Path, results: Path) -> None:
+    """Writes one table of those of all experiments in a folder of results."""
+    files = sorted(results.glob(f"[!.]*/{TABLE}"))
+    tables = [_read(file) for file in files if file.parent.name != path.parent.name]
+    rows = [[row[column] for column in COLUMNS] for table in tables for row in table.rows]
+    write_table(path, COLUMNS, rows)
+
+
+def _read(path: Path) -> Table:
+    table = read_table(path, COLUMNS)
+    if table.columns != COLUMNS:
+        raise ValueError(f"{path}: must have the columns {', '.join(COLUMNS)}")
+    return table
+
+
+def _cells(row: Row) -> tuple[object, ...]:
+    p = row.published
+    values = (float(p.value), row.predicted, row.low, row.high)
+    return (p.id, p.metric, p.unit, *values, p.use, row.unmodelled_share)
