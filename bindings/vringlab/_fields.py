@@ -40,6 +40,8 @@ def as_str(field: str, value: Any) -> str:
         value.encode()
     except UnicodeEncodeError:
         raise ValueError(f"{field} = {value!a}: must be text that UTF-8 can encode") from None
+    if "\0" in value:  # would end the messages of the simulator
+        raise ValueError(f"{field} = {value!a}: must be text without NUL")
     return str(value)
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from vringlab import _native
@@ -114,10 +115,10 @@ class Costs(Mapping[str, float]):
 
     __slots__ = ("_values",)
 
-    def __init__(self, values: Mapping[str, float] | None = None) -> None:
-        if not isinstance(values or {}, Mapping):
+    def __init__(self, values: Mapping[str, float] = MappingProxyType({})) -> None:
+        if not isinstance(values, Mapping):
             raise TypeError(f"costs must be a mapping, not {type(values).__name__}: {values!r:.80}")
-        checked = dict(_checked(name, value) for name, value in (values or {}).items())
+        checked = dict(_checked(name, value) for name, value in values.items())
         self._values = dict(sorted(checked.items()))
 
     def __getitem__(self, name: str) -> float:

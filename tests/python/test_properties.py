@@ -1,0 +1,112 @@
+"""What holds for every scenario: the ledger is exact, nothing is lost, nothing depends on how."""
+
+import dataclasses
+from typing import Any
+
+import pytest
+import vringlab as vl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+HOSTS = [host.name for host in vl.hosts()]
+KERNELS = [kernel.name for kernel in vl.kernels()]
+# Rows of times and fractions, whose ranges are given; others are not used yet.
+ROWS = [row for row in vl.cost_rows() if row.unit in {"cycles", "ns", "us", "fraction"}]
+
+plans = st.builds(
+    vl.AccessPlan,
+    mapped=st.sets(st.sampled_from(["desc", "avail", "used"])),
+    guard=st.sampled_from(["none", "rcu", "counter", "spinlock", "atomic"]),
+    user_access=st.sampled_from(["copy_user", "masked", "section", "shared_fixup"]),
+    section_span=st.sampled_from(["one_area", "several_areas"]),
+    used_element=st.sampled_from(["two_words", "block"]),
+)
+
+
+@st.composite
+def costs(draw: st.DrawFn) -> dict[str, float]:
+    rows = draw(st.lists(st.sampled_from(ROWS), max_size=4))
+    values = {row.name: draw(st.floats(row.low, row.high)) for row in rows}
+    clock = draw(st.none() | st.floats(0.5, 5))
+    return values if clock is None else values | {"clock_ghz": clock}
+
+
+@st.composite
+def scenarios(draw: st.DrawFn) -> vl.Scenario:
+    fields: dict[str, st.SearchStrategy[Any]] = {
+        "host": st.sampled_from(HOSTS),
+        "kernel": st.sampled_from(KERNELS),
+        "costs": costs(),
+        "distance": st.sampled_from(["same_ccx", "same_socket", "remote"]),
+        "ring_remote": st.booleans(),
+        "guest_page_bytes": st.sampled_from([4096, 2097152]),
+        "guest": st.sampled_from(["virtio-user", "vm"]),
+        "guest_notify": st.sampled_from(["poll", "interrupt"]),
+        "packets": st.integers(200, 3000),
+        "packet_bytes": st.integers(14, 2048),
+        "guest_burst": st.integers(1, 64) | st.sampled_from([256, 1024, 32768]),
+        "split_header": st.booleans(),
+        "offered_pps": st.just(0.0) | st.floats(1e3, 2e7),
+        "arrival": st.sampled_from(["periodic", "poisson"]),
+        "ring_size": st.sampled_from([2**n for n in range(1, 16)]),
+        "ring_offset": st.integers(0, 255).map(lambda n: 16 * n),
+        "event_idx": st.booleans(),
+        "indirect": st.booleans(),
+        "plan": plans,
+        "batch": st.integers(1, 256) | st.just(1024),
+        "copy_batch": st.integers(1, 64),
+        "weight_packets": st.integers(1, 512),
+        "weight_bytes": st.integers(1, 1 << 20),
+        "busy_poll_us": st.just(0.0) | st.floats(0, 100),
+        "inline_packets": st.just(0) | st.integers(1, 64),
+        "invalidations_per_s": st.just(0.0) | st.floats(1, 1e5),
+        "seed": st.integers(0, 2**64 - 1),
+    }
+    drawn = draw(st.fixed_dictionaries({}, optional=fields))
+    return vl.Scenario(**{"packets": 1000} | drawn)
+
+
+def figures(result: vl.Result) -> dict[str, Any]:
+    """All fields but the scenario."""
+    return {f.name: getattr(result, f.name) for f in dataclasses.fields(result)[1:]}
+
+
+@settings(max_examples=500, deadline=None)
+@given(scenarios())
+def test_every_picosecond_has_a_name_and_every_packet_arrives(scenario: vl.Scenario) -> None:
+    result = vl.run(scenario)
+    for core in result.cores:
+        assert sum(row.ps for row in core.ledger) == core.busy_ps
+        assert len({(row.cost, row.step) for row in core.ledger}) == len(core.ledger)
+    clocks = [core.busy_ps + core.idle_ps for core in result.cores if core.name != "control"]
+    assert max(clocks) == result.elapsed_ps
+    assert (result.packets, result.refused, result.dropped) == (scenario.packets, 0, 0)
+    assert result.bytes == scenario.packets * scenario.packet_bytes
+    assert result.rate_pps == pytest.approx(scenario.packets * 1e12 / result.elapsed_ps)
+
+
+@settings(max_examples=100, deadline=None)
+@given(scenarios())
+def test_equal_scenarios_give_equal_results(scenario: vl.Scenario) -> None:
+    assert vl.run(scenario) == vl.run(scenario)
+
+
+@settings(max_examples=100, deadline=None)
+@given(scenarios())
+def test_skipping_polls_changes_nothing(scenario: vl.Scenario) -> None:
+    stepped = vl.run(scenario.replace(skip_polls=False))
+    assert figures(vl.run(scenario)) == figures(stepped)
+
+
+@settings(max_examples=100, deadline=None)
+@given(scenarios(), scenarios(), st.sampled_from(["guest", "worker", "control"]))
+def test_a_comparison_adds_up_exactly(a: vl.Scenario, b: vl.Scenario, core: str) -> None:
+    comparison = vl.compare(*vl.run_many([a, b]), core=core)
+    assert comparison.residual_ps == 0
+    assert sum(row.delta_ps for row in comparison.rows) == comparison.delta_ps
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(scenarios(), max_size=8), st.integers(1, 4))
+def test_workers_change_nothing(many: list[vl.Scenario], workers: int) -> None:
+    assert vl.run_many(many, workers=workers) == [vl.run(scenario) for scenario in many]
