@@ -101,6 +101,15 @@ TEST(ModelAccess, several_elements_are_charged_by_the_byte) {
   EXPECT_EQ(rig.count(Cost::kCopyStartup, Step::kUsed), 1u);
 }
 
+TEST(ModelAccess, an_element_written_as_words_is_no_copy) {
+  Rig rig({.used_element = UsedElement::kTwoWords});
+  const UsedElem elem{};
+  rig.access().put_used_elements(0, &elem, 1);
+  EXPECT_EQ(rig.count(Cost::kCopyBytes), 0u);
+  EXPECT_EQ(rig.count(Cost::kCopyStartup), 0u);
+  EXPECT_EQ(rig.count(Cost::kPlainAccess, Step::kUsed), 2u);
+}
+
 // Elements tell nobody anything before the index does.
 TEST(ModelAccess, only_words_that_a_guest_polls_ring_a_bell) {
   Rig rig({}, test::kEventIdx);

@@ -114,13 +114,13 @@ class Reference {
   std::map<LineId, State> lines_;
 };
 
-// Cores 0 and 1 share a CCX, 2 is on the same socket, 3 on the other.
+// Cores 0 and 2 share a CCX, 3 is on the same socket, 1 on the other.
 class TwoSockets : public Reference {
  public:
   using Reference::Reference;
   Distance distance(CoreId a, CoreId b) const override {
-    if (a == 3 || b == 3) return Distance::kRemoteSocket;
-    return a + b == 1 ? Distance::kSameCcx : Distance::kSameSocket;
+    if (a == 1 || b == 1) return Distance::kRemoteSocket;
+    return a + b == 2 ? Distance::kSameCcx : Distance::kSameSocket;
   }
 };
 
@@ -172,43 +172,43 @@ struct Cores : testing::Test {
 TEST_F(Cores, first_use_comes_from_memory_then_from_l1) {
   EXPECT_EQ(coherence.read(0, 5), Level::kDram);
   EXPECT_EQ(coherence.read(0, 5), Level::kL1);
-  EXPECT_EQ(coherence.read(1, 5), Level::kL3);  // the first miss brought it there
+  EXPECT_EQ(coherence.read(2, 5), Level::kL3);  // the first miss brought it there
 }
 
 TEST_F(Cores, a_modified_line_is_transferred_once_then_shared) {
   EXPECT_EQ(coherence.write(0, 5), Level::kDram);
-  EXPECT_EQ(coherence.read(2, 5), Level::kSocket);
-  EXPECT_EQ(coherence.read(2, 5), Level::kL1);
+  EXPECT_EQ(coherence.read(3, 5), Level::kSocket);
+  EXPECT_EQ(coherence.read(3, 5), Level::kL1);
   EXPECT_EQ(coherence.read(0, 5), Level::kL1);
-  EXPECT_EQ(coherence.read(1, 5), Level::kL3);  // clean now: no transfer from core 0
+  EXPECT_EQ(coherence.read(2, 5), Level::kL3);  // clean now: no transfer from core 0
 }
 
 TEST_F(Cores, a_write_takes_the_line_from_all_and_waits_for_the_farthest) {
   for (CoreId core = 0; core < kCores; ++core) coherence.read(core, 5);
   EXPECT_EQ(coherence.write(0, 5), Level::kRemote);
   EXPECT_EQ(coherence.write(0, 5), Level::kL1);
-  EXPECT_EQ(coherence.read(1, 5), Level::kCcx);
-  EXPECT_EQ(coherence.read(3, 5), Level::kL3);
+  EXPECT_EQ(coherence.read(2, 5), Level::kCcx);
+  EXPECT_EQ(coherence.read(1, 5), Level::kL3);
 }
 
 TEST_F(Cores, a_clean_line_held_alone_becomes_writable_for_nothing) {
   coherence.read(0, 5);
   EXPECT_EQ(coherence.write(0, 5), Level::kL1);
-  EXPECT_EQ(coherence.read(1, 5), Level::kCcx);  // and from then on it is modified
+  EXPECT_EQ(coherence.read(2, 5), Level::kCcx);  // and from then on it is modified
 }
 
 TEST_F(Cores, a_shared_line_is_not_writable) {
   coherence.write(0, 5);
-  coherence.read(2, 5);
+  coherence.read(3, 5);
   EXPECT_EQ(coherence.write(0, 5), Level::kSocket);
-  EXPECT_EQ(coherence.read(2, 5), Level::kSocket);
+  EXPECT_EQ(coherence.read(3, 5), Level::kSocket);
 }
 
 TEST_F(Cores, distance_is_the_same_both_ways) {
-  coherence.write(3, 5);
+  coherence.write(1, 5);
   EXPECT_EQ(coherence.read(0, 5), Level::kRemote);
   coherence.write(0, 6);
-  EXPECT_EQ(coherence.read(3, 6), Level::kRemote);
+  EXPECT_EQ(coherence.read(1, 6), Level::kRemote);
 }
 
 // 64 sets of 8 ways: the ninth line of a set drops the first from L1, not from L2.
