@@ -210,6 +210,8 @@ def main() -> None:
 def _status(call: Callable[[], Any]) -> int:
     try:
         status = call()
+        if status == INTERRUPTED:  # what newer versions of the parser make of Ctrl-C
+            raise KeyboardInterrupt
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted", INTERRUPTED)
     except (ValueError, OSError) as error:

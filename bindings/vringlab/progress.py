@@ -39,7 +39,7 @@ def _bar(total: int, patience_seconds: float) -> Iterator[Callable[[int], object
 
     console = Console(stderr=True)
     columns = (TextColumn("simulating"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=console, transient=True)
+    bar = Progress(*columns, console=console, transient=console.is_terminal)
     task = bar.add_task("", total=total)
     start = time.monotonic()
     wanted = console.is_terminal or patience_seconds == 0

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import vringlab as vl
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 HOSTS = [host.name for host in vl.hosts()]
@@ -44,11 +44,11 @@ def scenarios(draw: st.DrawFn) -> vl.Scenario:
         "guest_notify": st.sampled_from(["poll", "interrupt"]),
         "packets": st.integers(200, 3000),
         "packet_bytes": st.integers(14, 2048),
-        "guest_burst": st.integers(1, 64) | st.sampled_from([256, 1024, 32768]),
+        "guest_burst": st.integers(1, 64) | st.sampled_from([256, 1024]),
         "split_header": st.booleans(),
         "offered_pps": st.just(0.0) | st.floats(1e3, 2e7),
         "arrival": st.sampled_from(["periodic", "poisson"]),
-        "ring_size": st.sampled_from([2**n for n in range(1, 16)]),
+        "ring_size": st.sampled_from([2**n for n in range(1, 12)]),
         "ring_offset": st.integers(0, 255).map(lambda n: 16 * n),
         "event_idx": st.booleans(),
         "indirect": st.booleans(),
@@ -73,6 +73,7 @@ def figures(result: vl.Result) -> dict[str, Any]:
 
 @settings(max_examples=500, deadline=None)
 @given(scenarios())
+@example(vl.Scenario(packets=40000, ring_size=32768, guest_burst=32768, batch=1024))
 def test_every_picosecond_has_a_name_and_every_packet_arrives(scenario: vl.Scenario) -> None:
     result = vl.run(scenario)
     for core in result.cores:
