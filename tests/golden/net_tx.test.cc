@@ -1,0 +1,140 @@
+// Results of a handful of scenarios, equal to the committed ones to the picosecond,
+// with every compiler. After a change that is meant to move them, write them anew:
+//
+//   VRINGLAB_GOLDEN=write build/dev/vringlab_tests --gtest_filter='Golden*'
+//
+// and let the commit say why each of them moved.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "sim/run/run.h"
+
+namespace vringlab::sim {
+namespace {
+
+const std::string kFile = std::string(VRINGLAB_SOURCE_DIR) + "/tests/golden/net_tx.csv";
+constexpr const char* kHeader = "scenario,metric,value";
+
+struct Named {
+  const char* name;
+  Scenario scenario;
+};
+
+std::vector<Named> scenarios() {
+  const AccessPlan mapped = {
+      .map_desc = true, .map_avail = true, .map_used = true, .guard = Guard::kRcu};
+  const AccessPlan section = {.user_access = UserAccess::kSection,
+                              .section_span = SectionSpan::kSeveralAreas};
+  AccessPlan invalidated = mapped;
+  invalidated.guard = Guard::kSpinlock;
+  return {
+      {"user_access", {}},
+      {"mapped", {.plan = mapped}},
+      {"section", {.plan = section}},
+      {"v6.2_two_words_one_by_one",
+       {.kernel = "v6.2", .plan = {.used_element = UsedElement::kTwoWords}, .batch = 1}},
+      {"nosmap_mapped", {.kernel = "v5.0-nosmap", .plan = mapped}},
+      {"interrupt_event_idx",
+       {.guest = "vm", .guest_notify = "interrupt", .packet_bytes = 1500, .event_idx = true}},
+      {"indirect_poisson",
+       {.host = "zen2-3.3",
+        .split_header = true,
+        .offered_pps = 1e6,
+        .arrival = "poisson",
+        .indirect = true,
+        .busy_poll_us = 2,
+        .seed = 7}},
+      {"inline_kicks", {.packets = 20000, .offered_pps = 1e5, .inline_packets = 2}},
+      {"invalidated_copy_batch",
+       {.plan = invalidated, .copy_batch = 16, .invalidations_per_s = 12345}},
+      {"remote_large_ring",
+       {.distance = "remote", .ring_remote = true, .guest_page_bytes = 4096, .ring_size = 4096}},
+  };
+}
+
+class Table {
+ public:
+  void add(const std::string& scenario, const std::string& metric, std::uint64_t value) {
+    lines_.push_back(scenario + "," + metric + "," + std::to_string(value));
+  }
+  const std::vector<std::string>& lines() const { return lines_; }
+
+ private:
+  std::vector<std::string> lines_{kHeader};
+};
+
+// Where a core's time went by cost; costs it never had are left out.
+void add_costs(Table& table, const std::string& scenario, const CoreResult& core) {
+  std::array<std::uint64_t, kCosts> by_cost{};
+  for (const LedgerRow& row : core.ledger) by_cost[index(row.cost)] += row.ps;
+  for (std::size_t i = 0; i < kCosts; ++i) {
+    if (by_cost[i] > 0)
+      table.add(scenario, core.name + "." + std::string(name(static_cast<Cost>(i))) + "_ps",
+                by_cost[i]);
+  }
+}
+
+void add_result(Table& table, const std::string& scenario, const RunResult& r) {
+  table.add(scenario, "packets", r.packets);
+  table.add(scenario, "elapsed_ps", r.elapsed_ps);
+  table.add(scenario, "batches", r.batches);
+  table.add(scenario, "kicks", r.kicks);
+  table.add(scenario, "calls", r.calls);
+  table.add(scenario, "wakeups", r.wakeups);
+  table.add(scenario, "interrupts", r.interrupts);
+  table.add(scenario, "inline_packets", r.inline_packets);
+  table.add(scenario, "invalidations", r.invalidations);
+  table.add(scenario, "pinned_bytes", r.pinned_bytes);
+  table.add(scenario, "latency.p50_ps", r.latency.p50_ps);
+  table.add(scenario, "latency.p99_ps", r.latency.p99_ps);
+  table.add(scenario, "guest_memory_hash", r.guest_memory_hash);
+  for (const CoreResult& core : r.cores) table.add(scenario, core.name + ".busy_ps", core.busy_ps);
+  add_costs(table, scenario, r.cores.at(1));
+}
+
+std::vector<std::string> results() {
+  Table table;
+  for (const auto& [name, scenario] : scenarios()) add_result(table, name, run(scenario));
+  return table.lines();
+}
+
+std::vector<std::string> committed() {
+  std::ifstream file(kFile);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+void write(const std::vector<std::string>& lines) {
+  std::ofstream file(kFile);
+  for (const std::string& line : lines) file << line << '\n';
+}
+
+// Lines of `a` that `b` has not, each behind `mark`.
+std::string missing(const std::vector<std::string>& a, const std::vector<std::string>& b,
+                    char mark) {
+  const std::set<std::string> other(b.begin(), b.end());
+  std::string text;
+  for (const std::string& line : a) {
+    if (!other.contains(line)) text += mark + line + '\n';
+  }
+  return text;
+}
+
+TEST(Golden, results_are_the_committed_ones) {
+  const std::vector<std::string> lines = results();
+  const char* mode = std::getenv("VRINGLAB_GOLDEN");
+  if (mode != nullptr && std::string(mode) == "write") write(lines);
+  const std::vector<std::string> expected = committed();
+  EXPECT_TRUE(lines == expected) << "- committed, + now:\n"
+                                 << missing(expected, lines, '-') << missing(lines, expected, '+')
+                                 << "if that is meant, see the top of " << __FILE__;
+}
+
+}  // namespace
+}  // namespace vringlab::sim
