@@ -73,7 +73,8 @@ RunResult collect(NetTxWorld& world) {
   r.batches = counters.batches;
   r.calls = counters.calls;
   r.elapsed_ps = std::max(world.worker_core.now(), world.guest_core.now());
-  r.rate_pps = static_cast<double>(r.packets) * 1e12 / static_cast<double>(r.elapsed_ps);
+  if (r.elapsed_ps > 0)  // with every cost at zero no time passes, and there is no rate
+    r.rate_pps = static_cast<double>(r.packets) * 1e12 / static_cast<double>(r.elapsed_ps);
   r.kicks = world.guest.kicks();
   r.interrupts = world.guest.interrupts();
   r.wakeups = world.worker.wakeups();
