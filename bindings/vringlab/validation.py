@@ -49,8 +49,13 @@ def rate_row(published: Published, prediction: Prediction) -> Row:
             f"{published.id}: {published.metric} in {published.unit} is no packet rate"
         )
     unit = _PER_SECOND[published.unit]
-    rates = (prediction.rate_pps, prediction.low_pps, prediction.high_pps)
-    return Row(published, *(rate / unit for rate in rates), prediction.result.unmodelled_share)
+    return Row(
+        published,
+        prediction.rate_pps / unit,
+        prediction.low_pps / unit,
+        prediction.high_pps / unit,
+        prediction.result.unmodelled_share,
+    )
 
 
 def gain_row(published: Published, gain: Gain) -> Row:
