@@ -43,6 +43,7 @@ bool matters(const std::vector<CalibrationPoint>& points, const Parameter& p, Ru
 
 std::vector<Observation> observations_of(const std::vector<CalibrationPoint>& points) {
   std::vector<Observation> observations;
+  observations.reserve(points.size());
   for (const CalibrationPoint& point : points)
     observations.push_back({point.id, point.rate_pps, point.relative_sigma});
   return observations;
@@ -99,6 +100,7 @@ std::vector<Parameter> free_parameters(const std::vector<CalibrationPoint>& poin
 Fit calibrate(const std::vector<CalibrationPoint>& points, const std::vector<Parameter>& parameters,
               RunControl* control) {
   std::vector<std::string> names;
+  names.reserve(parameters.size());
   for (const Parameter& p : parameters) names.push_back(p.name);
   return fit_map(parameters, observations_of(points), model_of(points, names, control));
 }
