@@ -131,4 +131,4 @@ def _first_difference(committed: bytes, fresh: bytes) -> str:
     for number, (old, new) in enumerate(pairs, 1):
         if old != new:
             return f"line {number}: {new.decode(errors='replace')!r} is made now"
-    return "a different number of lines is made now"
+    return "another number of lines, or other line ends"
