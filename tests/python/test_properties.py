@@ -111,3 +111,22 @@ def test_a_comparison_adds_up_exactly(a: vl.Scenario, b: vl.Scenario, core: str)
 @given(st.lists(scenarios(), max_size=8), st.integers(1, 4))
 def test_workers_change_nothing(many: list[vl.Scenario], workers: int) -> None:
     assert vl.run_many(many, workers=workers) == [vl.run(scenario) for scenario in many]
+
+
+@settings(max_examples=100, deadline=None)
+@given(scenarios(), st.integers(1, 2**64 - 1))
+def test_nothing_is_lost_in_whichever_order_ties_go(scenario: vl.Scenario, tie_seed: int) -> None:
+    result = vl.run(scenario.replace(tie_seed=tie_seed))
+    assert (result.packets, result.refused, result.dropped) == (scenario.packets, 0, 0)
+    assert all(sum(row.ps for row in core.ledger) == core.busy_ps for core in result.cores)
+
+
+@pytest.mark.parametrize("plan", [vl.AccessPlan.user(), vl.AccessPlan.vmap()])
+@pytest.mark.parametrize("batch", [1, 64])
+@pytest.mark.parametrize("notify", ["poll", "interrupt"])
+def test_the_order_of_ties_changes_nothing_where_rates_are_compared(
+    plan: vl.AccessPlan, batch: int, notify: str
+) -> None:
+    scenario = vl.Scenario(packets=5000, plan=plan, batch=batch, guest_notify=notify)
+    permuted = vl.run_many(scenario.replace(tie_seed=seed) for seed in range(6))
+    assert all(figures(result) == figures(permuted[0]) for result in permuted)
