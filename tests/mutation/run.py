@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """Applies each mutation of mutations.toml to a copy of the tree and demands that its test fails.
 
-    tests/mutation/run.py [NAME...]
+    tests/mutation/run.py [--every N] [NAME...]
 
 Only the test source that a mutation names is compiled, without optimisation. What does not compile
-is an error: it says nothing about the tests. Exits with 1 if a mutant survives.
+is an error: it says nothing about the tests. Exits with 1 if a mutant survives. `--every N` takes
+one in N, for a quick look.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,9 +131,13 @@ def checked(work: Callable[[], str]) -> tuple[bool, str]:
         return False, f"does not compile:\n{error.stderr[-2000:]}"
 
 
-def main(names: Iterable[str]) -> int:
-    wanted = set(names)
-    mutations = [m for m in load() if not wanted or m.name in wanted]
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description="Demands that each seeded fault is caught.")
+    parser.add_argument("--every", type=int, default=1, help="take one in this many")
+    parser.add_argument("names", nargs="*", help="only these")
+    asked = parser.parse_args(arguments)
+    wanted = set(asked.names)
+    mutations = [m for m in load() if not wanted or m.name in wanted][:: asked.every]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         bench = Bench(Path(folder))
         tests = sorted({m.test for m in mutations})
