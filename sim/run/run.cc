@@ -1,5 +1,8 @@
 #include "sim/run/run.h"
 
+#include <algorithm>
+#include <stdexcept>
+
 #include "sim/run/net_tx_world.h"
 
 namespace vringlab::sim {
@@ -36,6 +39,14 @@ LatencyResult latency_result(const Histogram& h) {
           .max_ps = h.max()};
 }
 
+// A few steps of the dearest costs away from the end of the 64-bit clock.
+constexpr std::uint64_t kLastClockPs = std::uint64_t{1} << 62;
+
+void check_clock(const NetTxWorld& world) {
+  if (std::max(world.guest_core.now(), world.worker_core.now()) > kLastClockPs)
+    throw std::invalid_argument("packets and costs: the run lasts more than 53 simulated days");
+}
+
 // Tells the actors what the last step raised.
 void deliver(NetTxWorld& world, std::uint64_t start_ps, bool guest_first) {
   const Doorbells raised = world.bells;
@@ -59,6 +70,7 @@ void run_world(NetTxWorld& world, const Scenario& s, RunControl* control) {
       [&] { return world.bells.any(); },
       [&](std::size_t, std::uint64_t start_ps) {
         deliver(world, start_ps, guest_first);
+        check_clock(world);
         report(world, control);
       });
 }

@@ -501,5 +501,12 @@ TEST(Control, a_bad_scenario_is_refused_before_anything_runs) {
   EXPECT_EQ(control.packets_done, 0u);
 }
 
+// 1e14 ps a packet: 64 bits would hold 184467 of them.
+TEST(Control, a_run_beyond_the_end_of_the_clock_is_refused) {
+  EXPECT_THROW(run({.costs = {{"xdp_program_noop", 1e11}}, .packets = 200000}),
+               std::invalid_argument);
+  EXPECT_EQ(run({.costs = {{"xdp_program_noop", 1e11}}, .packets = 1000}).packets, 1000u);
+}
+
 }  // namespace
 }  // namespace vringlab::sim
