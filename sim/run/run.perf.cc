@@ -38,10 +38,12 @@ void net_tx(benchmark::State& state, bool mapped) {
   state.counters["goal_Mpps"] = kGoalMpps;
   state.counters["goal_times_real"] = kGoalTimesReal;
 }
-BENCHMARK_CAPTURE(net_tx, vmap / batch : 64 / packets, true)
+BENCHMARK_CAPTURE(net_tx, vmap, true)
+    ->Name("net_tx/vmap/batch:64/packets")
     ->Arg(1000000)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(net_tx, user / batch : 64 / packets, false)
+BENCHMARK_CAPTURE(net_tx, user, false)
+    ->Name("net_tx/user/batch:64/packets")
     ->Arg(1000000)
     ->Unit(benchmark::kMillisecond);
 
@@ -73,7 +75,11 @@ void net_tx_memory(benchmark::State& state) {
   state.counters["memory_ratio"] = ratio;
   state.counters["goal_memory_ratio"] = kGoalMemoryRatio;
 }
-BENCHMARK(net_tx_memory)->Arg(100000000)->Iterations(1)->Unit(benchmark::kSecond);
+BENCHMARK(net_tx_memory)
+    ->ArgName("packets")
+    ->Arg(100000000)
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
 
 }  // namespace
 }  // namespace vringlab::sim
