@@ -7,6 +7,8 @@
 // An invalidated line leaves its way empty until the set has gone round.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -36,12 +38,29 @@ constexpr Cost cost_of(Level level) {
 // so that a number that is held is a valid copy.
 class PrivateCaches {
  public:
+  struct Copy {
+    FillNumber l1_reads = 0;
+    FillNumber l1_writes = 0;  // l1_reads while this core is the line's modifier, else 0
+    FillNumber l2 = 0;
+    bool modified = false;  // this core is the line's modifier
+  };
+  // What nearly every access asks, without the way through the objects.
+  struct L1View {
+    const Copy* copies;  // by line
+    FifoTags<8>::View tags;
+
+    // May this core use `line` from its L1, for reading or for writing?
+    bool reads(LineId line) const { return tags.holds(line, copies[line].l1_reads); }
+    bool writes(LineId line) const { return tags.holds(line, copies[line].l1_writes); }
+  };
+
   PrivateCaches(std::uint32_t lines, const HostPreset& host)
       : copies_(lines), l1_(line_sets(host.l1_bytes, 8)), l2_(line_sets(host.l2_bytes, 8)) {}
 
-  // May this core use `line` from its L1, for reading or for writing?
-  bool l1_reads(LineId line) const { return l1_.holds(line, copies_[line].l1_reads); }
-  bool l1_writes(LineId line) const { return l1_.holds(line, copies_[line].l1_writes); }
+  // Valid as long as the caches, wherever they are moved.
+  L1View l1() const { return {copies_.data(), l1_.view()}; }
+  bool l1_reads(LineId line) const { return l1().reads(line); }
+  bool l1_writes(LineId line) const { return l1().writes(line); }
 
   // Brings a line that L2 holds into L1; false: L2 holds it no more.
   bool refill_l1(LineId line) {
@@ -67,12 +86,6 @@ class PrivateCaches {
   void invalidate(LineId line) { copies_[line] = {}; }
 
  private:
-  struct Copy {
-    FillNumber l1_reads = 0;
-    FillNumber l1_writes = 0;  // l1_reads while this core is the line's modifier, else 0
-    FillNumber l2 = 0;
-    bool modified = false;  // this core is the line's modifier
-  };
   std::vector<Copy> copies_;  // by line
   FifoTags<8> l1_;
   FifoTags<8> l2_;
@@ -85,7 +98,9 @@ class Coherence {
   // All pairs of cores start at kSameSocket.
   Coherence(std::uint32_t lines, CoreId cores, const HostPreset& host);
 
-  void set_distance(CoreId a, CoreId b, Distance distance);
+  void set_distance(CoreId a, CoreId b, Distance distance) {
+    levels_[pair(a, b)] = levels_[pair(b, a)] = level_of(distance);
+  }
   PrivateCaches& caches(CoreId core) { return private_[core]; }
 
   // An access that the core's own caches can't serve: where the line comes from.
@@ -114,25 +129,69 @@ class Coherence {
   };
 
   static std::uint16_t bit(CoreId core) { return static_cast<std::uint16_t>(1u << core); }
-  static Level transfer(Distance distance) {
+  static Level level_of(Distance distance) {
     constexpr Level kLevel[] = {Level::kL2, Level::kCcx, Level::kSocket, Level::kRemote};
     return kLevel[static_cast<std::size_t>(distance)];
   }
   static std::size_t pair(CoreId a, CoreId b) { return std::size_t{a} * kMaxCores + b; }
-  Distance distance(CoreId a, CoreId b) const { return distances_[pair(a, b)]; }
+  // Of a line that comes from the other core; a greater distance is a greater level.
+  Level transfer(CoreId a, CoreId b) const { return levels_[pair(a, b)]; }
 
   Level shared_level(Line& state, LineId line) {
     if (l3_.holds(line, state.l3)) return Level::kL3;
     state.l3 = l3_.fill(line);
     return Level::kDram;
   }
-  // Takes the line from `sharers`; the distance of the farthest.
-  Distance invalidate(CoreId core, LineId line, unsigned sharers);
+  // Takes the line from `sharers`. Invalidations go out in parallel: the level of
+  // the farthest counts.
+  Level invalidate(CoreId core, LineId line, unsigned sharers) {
+    Level worst = Level::kL1;
+    for (; sharers != 0; sharers &= sharers - 1) {
+      const auto other = static_cast<CoreId>(std::countr_zero(sharers));
+      private_[other].invalidate(line);
+      worst = std::max(worst, transfer(core, other));
+    }
+    return worst;
+  }
 
   std::vector<Line> lines_;
   std::vector<PrivateCaches> private_;  // by core
-  std::vector<Distance> distances_;     // kMaxCores x kMaxCores
+  std::vector<Level> levels_;           // of a transfer, kMaxCores x kMaxCores
   FifoTags<16> l3_;
 };
+
+// These two are inlined by force: each miss runs one of them, and a call of this
+// many registers costs half of what they do.
+[[gnu::always_inline]] inline Level Coherence::read_shared(CoreId core, LineId line) {
+  Line& state = lines_[line];
+  const CoreId modifier = state.modifier;
+  state.sharers = static_cast<std::uint16_t>(state.sharers | bit(core));
+  private_[core].fill(line, modifier == core);
+  if (modifier == kNobody || modifier == core) return shared_level(state, line);
+  private_[modifier].stop_modifying(line);
+  state.modifier = kNobody;  // both share a clean copy now, and so does L3
+  if (!l3_.holds(line, state.l3)) state.l3 = l3_.fill(line);
+  return transfer(core, modifier);
+}
+
+[[gnu::always_inline]] inline Level Coherence::write_shared(CoreId core, LineId line) {
+  Line& state = lines_[line];
+  PrivateCaches& own = private_[core];
+  const unsigned others = state.sharers & ~unsigned{bit(core)};
+  state.sharers = bit(core);
+  state.modifier = core;
+  Level level = Level::kL1;  // held and shared with nobody: no message, no wait
+  if (others != 0) level = invalidate(core, line, others);
+  if (own.l1_reads(line)) {
+    own.start_modifying(line);
+  } else if (others == 0 && own.refill_l1(line)) {
+    own.start_modifying(line);
+    level = Level::kL2;
+  } else {
+    if (others == 0) level = shared_level(state, line);
+    own.fill(line, true);
+  }
+  return level;
+}
 
 }  // namespace vringlab::sim

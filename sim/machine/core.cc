@@ -9,32 +9,63 @@ std::uint64_t share(double part, std::uint64_t ps) {
   return static_cast<std::uint64_t>(std::llround(part * static_cast<double>(ps)));
 }
 
+Event load_event(Level level) {
+  return static_cast<Event>(static_cast<std::size_t>(Event::kLoad) + static_cast<std::size_t>(level));
+}
+Event store_event(Level level) {
+  return static_cast<Event>(static_cast<std::size_t>(Event::kStore) +
+                            static_cast<std::size_t>(level));
+}
+
+// What an event is in the ledger.
+Cost cost_of(std::size_t event) {
+  if (event < static_cast<std::size_t>(Event::kStore)) return cost_of(static_cast<Level>(event));
+  switch (static_cast<Event>(event)) {
+    case Event::kLineStream:
+      return Cost::kLineStream;
+    case Event::kRemoteHome:
+      return Cost::kRemoteHome;
+    case Event::kStlbHit:
+    case Event::kPageWalk:
+      return Cost::kTlb;
+    default:
+      return Cost::kStoreMiss;
+  }
+}
+
 }  // namespace
 
 Machine::Machine(const CostModel& model, Coherence lines, const std::byte* memory)
     : costs(model), coherence(std::move(lines)), arena(memory) {
-  const std::uint64_t extra = costs[Cost::kRemoteHome];
-  remote_exposed_ps = extra - share(costs.ooo_overlap, extra);
-  copy_ps_per_byte_q16 = static_cast<std::uint64_t>(std::llround(costs.copy_ps_per_byte * 65536));
+  const auto price = [this](Event event) -> std::uint64_t& {
+    return event_ps[static_cast<std::size_t>(event)];
+  };
   for (std::size_t i = 1; i < latency_ps.size(); ++i) {
-    latency_ps[i] = costs[cost_of(static_cast<Level>(i))];
-    load_exposed_ps[i] = latency_ps[i] - share(costs.ooo_overlap, latency_ps[i]);
-    store_exposed_ps[i] = share(costs.store_exposed, latency_ps[i]);
+    const auto level = static_cast<Level>(i);
+    latency_ps[i] = costs[cost_of(level)];
+    price(load_event(level)) = latency_ps[i] - share(costs.ooo_overlap, latency_ps[i]);
+    price(store_event(level)) = share(costs.store_exposed, latency_ps[i]);
   }
+  const std::uint64_t extra = costs[Cost::kRemoteHome];
+  price(Event::kRemoteHome) = extra - share(costs.ooo_overlap, extra);
+  price(Event::kLineStream) = costs[Cost::kLineStream];
+  price(Event::kStlbHit) = costs.stlb_hit_ps;
+  price(Event::kPageWalk) = costs.page_walk_ps;
+  copy_ps_per_byte_q16 = static_cast<std::uint64_t>(std::llround(costs.copy_ps_per_byte * 65536));
 }
 
 Core::Core(Machine& machine, CoreId id, std::span<const Operation> operations, std::uint32_t pages)
-    : caches_(&machine.coherence.caches(id)),
+    : l1_(machine.coherence.caches(id).l1()),
       arena_(machine.arena),
       tlb_(pages),
+      caches_(&machine.coherence.caches(id)),
       machine_(&machine),
       id_(id),
       table_(operations) {
   for (const Operation& o : operations)
-    operations_.push_back({o.lead_ps, o.tail_ps, 0, o.step, o.drains});
+    operations_.push_back({o.lead_ps, o.tail_ps, o.lead_ps + o.tail_ps, 0, o.step, o.drains});
+  hot_ = operations_.data();
 }
-
-void Core::drain(Step step) { charge(Cost::kBarrierDrain, step, outstanding_ps_ - clock_ps_); }
 
 void Core::load_miss(LineId line, Step step) {
   const bool near = caches_->refill_l1(line);
@@ -42,14 +73,13 @@ void Core::load_miss(LineId line, Step step) {
 }
 
 // Part of the latency is waited for, part goes on while the core does.
-void Core::wait_for(Level level, LineId line, Step step) {
-  const auto i = static_cast<std::size_t>(level);
-  std::uint64_t done = clock_ps_ + machine_->latency_ps[i];
-  charge(cost_of(level), step, machine_->load_exposed_ps[i]);
-  if (line - machine_->remote_begin < machine_->remote_lines && level >= Level::kDram)
+inline void Core::wait_for(Level level, LineId line, Step step) {
+  std::uint64_t done = clock_ps_ + machine_->latency_ps[static_cast<std::size_t>(level)];
+  count(load_event(level), step);
+  if (level >= Level::kDram && line - machine_->remote_begin < machine_->remote_lines)
       [[unlikely]] {
     done += machine_->costs[Cost::kRemoteHome];
-    charge(Cost::kRemoteHome, step, machine_->remote_exposed_ps);
+    count(Event::kRemoteHome, step);
   }
   outstanding_ps_ = std::max(outstanding_ps_, done);
 }
@@ -60,7 +90,7 @@ void Core::load_many(LineId first, LineId last, Step step) {
     const Level level = machine_->coherence.read(id_, line);
     if (level == Level::kL1) continue;
     if (streaming && level != Level::kL2) {
-      charge(Cost::kLineStream, step, machine_->costs[Cost::kLineStream]);
+      count(Event::kLineStream, step);
     } else {
       wait_for(level, line, step);
       streaming = level != Level::kL2;
@@ -71,13 +101,11 @@ void Core::load_many(LineId first, LineId last, Step step) {
 void Core::store_miss(LineId line, Step step) {
   const bool near = caches_->modifies(line) && caches_->refill_l1(line);
   const Level level = near ? Level::kL2 : machine_->coherence.write_shared(id_, line);
-  if (level == Level::kL1) return;
-  charge(Cost::kStoreMiss, step, machine_->store_exposed_ps[static_cast<std::size_t>(level)]);
+  if (level != Level::kL1) count(store_event(level), step);
 }
 
 void Core::tlb_miss(std::uint32_t page, Step step) {
-  const CostModel& costs = machine_->costs;
-  charge(Cost::kTlb, step, tlb_.fill(page) ? costs.stlb_hit_ps : costs.page_walk_ps);
+  count(tlb_.fill(page) ? Event::kStlbHit : Event::kPageWalk, step);
 }
 
 Ledger Core::ledger() const {
@@ -87,6 +115,13 @@ Ledger Core::ledger() const {
     if (count == 0) continue;
     for (const Operation::Part& part : table_[op].parts)
       all.add(part.cost, part.step, part.ps * count, part.count * count);
+  }
+  for (std::size_t step = 0; step < kSteps; ++step) {
+    for (std::size_t event = 0; event < kEvents; ++event) {
+      const std::uint64_t times = events_[step][event];
+      if (times > 0)
+        all.add(cost_of(event), static_cast<Step>(step), machine_->event_ps[event] * times, times);
+    }
   }
   return all;
 }

@@ -31,19 +31,28 @@ struct Operation {
   std::vector<Part> parts;
 };
 
+// What happens to an access beyond its operation: it misses, by where the line
+// is. Each has one price, so that it is one addition and one count as well.
+enum class Event : std::uint8_t {
+  kLoad,                                                        // + Level: a load missed L1
+  kStore = kLoad + static_cast<std::uint8_t>(Level::kCount),    // + Level: a store did
+  kLineStream = kStore + static_cast<std::uint8_t>(Level::kCount),
+  kRemoteHome,
+  kStlbHit,
+  kPageWalk,
+  kCount
+};
+inline constexpr std::size_t kEvents = static_cast<std::size_t>(Event::kCount);
+
 // What all cores share.
 struct Machine {
-  using PerLevel = std::array<std::uint64_t, static_cast<std::size_t>(Level::kCount)>;
-
   CostModel costs;
   Coherence coherence;
-  PerLevel latency_ps{};
-  PerLevel load_exposed_ps{};              // the part of it that a load waits for
-  PerLevel store_exposed_ps{};             // and a store
-  std::uint64_t remote_exposed_ps = 0;     // of kRemoteHome, the part a load waits for
-  std::uint64_t copy_ps_per_byte_q16 = 0;  // picoseconds a byte copied, times 2^16
-  const std::byte* arena = nullptr;        // simulated memory; lines count from here
-  LineId remote_begin = 0;                 // lines whose home is the other socket
+  std::array<std::uint64_t, static_cast<std::size_t>(Level::kCount)> latency_ps{};
+  std::array<std::uint64_t, kEvents> event_ps{};  // the part of a latency that is waited for
+  std::uint64_t copy_ps_per_byte_q16 = 0;         // picoseconds a byte copied, times 2^16
+  const std::byte* arena = nullptr;               // simulated memory; lines count from here
+  LineId remote_begin = 0;                        // lines whose home is the other socket
   LineId remote_lines = 0;
 
   Machine(const CostModel& costs, Coherence coherence, const std::byte* arena);
@@ -63,29 +72,31 @@ class Core {
     return static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - arena_);
   }
 
+  Core(const Core&) = delete;  // points into itself
+  Core& operator=(const Core&) = delete;
+
   // Operation `op` of the table the core was made with, up to its memory access.
   void begin(std::size_t op) {
-    HotOperation& operation = operations_[op];
-    if (operation.drains && outstanding_ps_ > clock_ps_) [[unlikely]]
-      drain(operation.step);
+    HotOperation& operation = hot_[op];
+    if (operation.drains) drain(operation.step);
     clock_ps_ += operation.lead_ps;
     ++operation.count;
   }
   // What comes after the access: it hides a part of the access's latency.
-  void end(std::size_t op) { clock_ps_ += operations_[op].tail_ps; }
+  void end(std::size_t op) { clock_ps_ += hot_[op].tail_ps; }
   // An operation without a memory access.
   void run(std::size_t op) {
-    begin(op);
-    end(op);
+    HotOperation& operation = hot_[op];
+    if (operation.drains) drain(operation.step);
+    clock_ps_ += operation.all_ps;
+    ++operation.count;
   }
   // The same, `times` over; nothing may be outstanding.
   void run_times(std::size_t op, std::uint64_t times) {
     clock_ps_ += operation_ps(op) * times;
-    operations_[op].count += times;
+    hot_[op].count += times;
   }
-  std::uint64_t operation_ps(std::size_t op) const {
-    return operations_[op].lead_ps + operations_[op].tail_ps;
-  }
+  std::uint64_t operation_ps(std::size_t op) const { return hot_[op].all_ps; }
 
   void charge(Cost cost, Step step, std::uint64_t ps, std::uint64_t count = 1) {
     clock_ps_ += ps;
@@ -95,13 +106,13 @@ class Core {
   // A load of one line. Costs nothing beyond its operation if it hits L1;
   // otherwise part of the latency is waited for and part stays outstanding.
   void load(LineId line, Step step) {
-    if (!caches_->l1_reads(line)) [[unlikely]]
+    if (!l1_.reads(line)) [[unlikely]]
       load_miss(line, step);
   }
 
   // A store of one line: the store buffer hides most of a miss.
   void store(LineId line, Step step) {
-    if (!caches_->l1_writes(line)) [[unlikely]]
+    if (!l1_.writes(line)) [[unlikely]]
       store_miss(line, step);
   }
 
@@ -114,7 +125,8 @@ class Core {
     }
   }
   void store_lines(LineId first, LineId last, Step step) {
-    for (LineId line = first; line <= last; ++line) store(line, step);
+    store(first, step);
+    for (LineId line = first; line < last;) store(++line, step);
   }
 
   // The bytes of one copy, both ends in L1.
@@ -146,6 +158,7 @@ class Core {
   struct HotOperation {
     std::uint64_t lead_ps;
     std::uint64_t tail_ps;
+    std::uint64_t all_ps;  // both
     std::uint64_t count;
     Step step;
     bool drains;
@@ -153,7 +166,13 @@ class Core {
 
   // A barrier lets nothing later start before the oldest outstanding load is
   // done: what out-of-order execution would have hidden is waited for.
-  void drain(Step step);
+  void drain(Step step) {
+    if (outstanding_ps_ > clock_ps_) charge(Cost::kBarrierDrain, step, outstanding_ps_ - clock_ps_);
+  }
+  void count(Event event, Step step) {
+    clock_ps_ += machine_->event_ps[static_cast<std::size_t>(event)];
+    ++events_[index(step)][static_cast<std::size_t>(event)];
+  }
   void load_miss(LineId line, Step step);
   void wait_for(Level level, LineId line, Step step);
   void load_many(LineId first, LineId last, Step step);
@@ -162,14 +181,17 @@ class Core {
 
   std::uint64_t clock_ps_ = 0;
   std::uint64_t outstanding_ps_ = 0;  // when the last of the outstanding loads is done
-  PrivateCaches* caches_;
+  PrivateCaches::L1View l1_;
   const std::byte* arena_;
-  std::vector<HotOperation> operations_;
+  HotOperation* hot_;  // operations_
   Tlb tlb_;
+  PrivateCaches* caches_;
   Machine* machine_;
   CoreId id_;
   std::uint64_t idle_ps_ = 0;  // part of the clock spent waiting
+  std::vector<HotOperation> operations_;
   std::span<const Operation> table_;
+  std::array<std::array<std::uint64_t, kEvents>, kSteps> events_{};
   Ledger ledger_;  // what was charged one by one
 };
 

@@ -21,10 +21,20 @@ class FifoTags {
   explicit FifoTags(std::uint32_t sets)
       : mask_(std::bit_floor(sets) - 1), fills_(std::bit_floor(sets), Ways) {}
 
+  // The same numbers, without the way through the object; valid as long as it,
+  // wherever it is moved.
+  struct View {
+    const FillNumber* fills;
+    std::uint32_t mask;
+
+    bool holds(std::uint32_t item, FillNumber number) const {
+      return fills[item & mask] - number < Ways;
+    }
+  };
+  View view() const { return {fills_.data(), mask_}; }
+
   // The fills start at Ways, so that number 0 is not held.
-  bool holds(std::uint32_t item, FillNumber number) const {
-    return fills_[item & mask_] - number < Ways;
-  }
+  bool holds(std::uint32_t item, FillNumber number) const { return view().holds(item, number); }
   FillNumber fill(std::uint32_t item) { return ++fills_[item & mask_]; }
 
  private:
