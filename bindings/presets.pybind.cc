@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bindings/module.h"
+#include "sim/run/scenario.h"
 
 namespace vringlab::bindings {
 namespace {
@@ -49,11 +50,22 @@ void bind_kernel(pybind11::module_& m) {
   });
 }
 
+void bind_sink(pybind11::module_& m) {
+  using sim::SinkInfo;
+  pybind11::class_<SinkInfo>(m, "SinkInfo")
+      .def_readonly("name", &SinkInfo::name)
+      .def_readonly("doc", &SinkInfo::doc)
+      .def_readonly("program", &SinkInfo::program)
+      .def_readonly("held", &SinkInfo::held);
+  m.def("sink_infos", &sim::sink_infos);
+}
+
 }  // namespace
 
 void bind_presets(pybind11::module_& m) {
   bind_host(m);
   bind_kernel(m);
+  bind_sink(m);
 }
 
 }  // namespace vringlab::bindings

@@ -11,7 +11,18 @@ from vringlab import _native
 from vringlab.access_plan import AccessPlan
 from vringlab.calibration import Calibration, FittedPoint, Point, Unresolved, calibrate
 from vringlab.comparison import Comparison, Difference, compare
-from vringlab.costs import CostPrior, CostRow, Costs, Host, Kernel, cost_rows, hosts, kernels
+from vringlab.costs import (
+    CostPrior,
+    CostRow,
+    Costs,
+    Host,
+    Kernel,
+    Sink,
+    cost_rows,
+    hosts,
+    kernels,
+    sinks,
+)
 from vringlab.execute import run, run_many
 from vringlab.prediction import Gain, Prediction, predict
 from vringlab.run_result import COSTS, STEPS, CoreResult, Latency, LedgerRow, Result
@@ -41,6 +52,7 @@ __all__ = [
     "Prediction",
     "Result",
     "Scenario",
+    "Sink",
     "Unresolved",
     "calibrate",
     "compare",
@@ -50,5 +62,6 @@ __all__ = [
     "predict",
     "run",
     "run_many",
+    "sinks",
     "version",
 ]

@@ -7,7 +7,7 @@ import enum
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['AccessPlan', 'CalibrationPoint', 'CoreResult', 'CostRow', 'Fit', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Parameter', 'Range', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'Translation', 'UsedElement', 'UserAccess', 'calibrate', 'check_scenario', 'compiler', 'cost_names', 'cost_rows', 'draw_posterior', 'free_parameters', 'host_presets', 'kernel_presets', 'run', 'standard_normals', 'step_names', 'version', 'with_parameters']
+__all__: list[str] = ['AccessPlan', 'CalibrationPoint', 'CoreResult', 'CostRow', 'Fit', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Parameter', 'Range', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'SinkInfo', 'Translation', 'UsedElement', 'UserAccess', 'calibrate', 'check_scenario', 'compiler', 'cost_names', 'cost_rows', 'draw_posterior', 'free_parameters', 'host_presets', 'kernel_presets', 'run', 'sink_infos', 'standard_normals', 'step_names', 'version', 'with_parameters']
 class CostRow:
     @property
     def at_ghz(self) -> float:
@@ -102,6 +102,19 @@ class KernelPreset:
     @property
     def smap(self) -> bool:
         ...
+class SinkInfo:
+    @property
+    def doc(self) -> str:
+        ...
+    @property
+    def held(self) -> int:
+        ...
+    @property
+    def name(self) -> str:
+        ...
+    @property
+    def program(self) -> bool:
+        ...
 class Guard(enum.Enum):
     atomic: typing.ClassVar[Guard]
     counter: typing.ClassVar[Guard]
@@ -160,8 +173,10 @@ class Scenario:
     kernel: str
     plan: AccessPlan
     ring_remote: bool
+    sink: str
     skip_polls: bool
     split_header: bool
+    tx_batching: bool
     def __init__(self) -> None:
         ...
     @property
@@ -211,6 +226,12 @@ class Scenario:
         ...
     @invalidations_per_s.setter
     def invalidations_per_s(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def nic_pps(self) -> float:
+        ...
+    @nic_pps.setter
+    def nic_pps(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None:
         ...
     @property
     def offered_pps(self) -> float:
@@ -447,6 +468,8 @@ def run(scenario: Scenario, control: RunControl) -> RunResult | None:
     """
     Runs without the GIL; None if control.stop was set meanwhile.
     """
+def sink_infos() -> list[SinkInfo]:
+    ...
 def standard_normals(count: typing.SupportsInt | typing.SupportsIndex, seed: typing.SupportsInt | typing.SupportsIndex) -> typing.Annotated[numpy.typing.NDArray[numpy.float64], "[m, 1]"]:
     """
     Shape (count,), the same on every compiler.
@@ -456,6 +479,6 @@ def with_parameters(scenario: Scenario, names: collections.abc.Sequence[str], va
     The scenario with the parameters that concern it.
     """
 compiler: str = 'GCC 12.2.0'
-cost_names: tuple = ('stac_clac', 'lfence_floor', 'barrier_drain', 'access_ok', 'address_mask', 'separate_fixup', 'plain_access', 'copy_startup', 'copy_bytes', 'iov_iter', 'hardened_usercopy', 'direct_call', 'indirect_call', 'full_barrier', 'atomic_rmw', 'spin_lock', 'rcu_read', 'l2_hit', 'l3_hit', 'dram', 'transfer_ccx', 'transfer_socket', 'transfer_remote', 'remote_home', 'line_stream', 'store_miss', 'tlb', 'translate', 'page_frag', 'frame_release', 'xdp_frame', 'xdp_program', 'send_call', 'bh_pair', 'syscall', 'vm_exit', 'eventfd_signal', 'irq_inject', 'context_switch', 'worker_requeue', 'busy_poll_turn', 'guest_packet', 'guest_burst', 'guest_poll', 'guest_interrupt', 'gup', 'vmap', 'vunmap', 'tlb_shootdown', 'unpin_dirty', 'mmu_notifier', 'rcu_grace', 'unmodelled')
-step_names: tuple = ('guest_fill', 'guest_publish', 'guest_kick', 'guest_reap', 'guest_poll', 'guest_interrupt', 'wake', 'suppress', 'avail_index', 'avail_head', 'descriptor', 'translate', 'build', 'header_copy', 'payload_copy', 'send', 'used', 'call', 'busy_poll', 'requeue', 'mapping', 'invalidate', 'packet')
+cost_names: tuple = ('stac_clac', 'lfence_floor', 'barrier_drain', 'access_ok', 'address_mask', 'separate_fixup', 'plain_access', 'copy_startup', 'copy_bytes', 'iov_iter', 'hardened_usercopy', 'direct_call', 'indirect_call', 'full_barrier', 'atomic_rmw', 'spin_lock', 'rcu_read', 'l2_hit', 'l3_hit', 'dram', 'transfer_ccx', 'transfer_socket', 'transfer_remote', 'remote_home', 'line_stream', 'store_miss', 'tlb', 'translate', 'page_frag', 'frame_release', 'xdp_frame', 'xdp_program', 'xdp_redirect', 'nic_doorbell', 'ring_entry', 'skb_build', 'skb_alloc', 'skb_free', 'page_alloc', 'receive_stack', 'bridge', 'macvlan', 'send_call', 'receive_call', 'bh_pair', 'syscall', 'vm_exit', 'eventfd_signal', 'irq_inject', 'context_switch', 'worker_requeue', 'busy_poll_turn', 'guest_packet', 'guest_burst', 'guest_poll', 'guest_interrupt', 'guest_receive', 'generator', 'gup', 'vmap', 'vunmap', 'tlb_shootdown', 'unpin_dirty', 'mmu_notifier', 'rcu_grace', 'unmodelled', 'unmodelled_rx')
+step_names: tuple = ('guest_fill', 'guest_publish', 'guest_kick', 'guest_reap', 'guest_poll', 'guest_interrupt', 'wake', 'suppress', 'avail_index', 'avail_head', 'descriptor', 'translate', 'build', 'header_copy', 'payload_copy', 'send', 'used', 'call', 'busy_poll', 'requeue', 'mapping', 'invalidate', 'packet', 'receive', 'generate', 'guest_receive')
 version: str = '0.1.0'

@@ -177,3 +177,26 @@ def kernels() -> tuple[Kernel, ...]:
     """The kernels that `Scenario.kernel` names."""
     names = Kernel.__dataclass_fields__
     return tuple(Kernel(*(getattr(k, n) for n in names)) for k in _native.kernel_presets())
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """Where a transmit queue sends to.
+
+    >>> [sink.doc for sink in sinks() if sink.name == "xdp_drop"]
+    ['TAP whose XDP program drops each frame']
+    """
+
+    name: str
+    doc: str
+    program: bool
+    """It runs an XDP program on each frame."""
+    held: int
+    """Frames that something behind it holds before it frees them."""
+
+
+@cache
+def sinks() -> tuple[Sink, ...]:
+    """The sinks that `Scenario.sink` names."""
+    names = Sink.__dataclass_fields__
+    return tuple(Sink(*(getattr(s, n) for n in names)) for s in _native.sink_infos())

@@ -65,8 +65,15 @@ class Scenario:
 
     plan: AccessPlan = AccessPlan()  # noqa: RUF009
     """How ring metadata is reached."""
+    sink: str = "xdp_drop"
+    """What the socket is and does with a frame, one of `sinks()`."""
+    tx_batching: bool = True
+    """Frames go to the socket as batches of XDP buffers; False: one call a frame, as with a limited
+    send buffer, or before such batches existed."""
     batch: int = 64
-    """XDP buffers handed to the socket at once."""
+    """Frames that are handed to the socket, and chains that are given back, at once."""
+    nic_pps: float = 0.0
+    """Frames a second that a NIC behind the sink can send; 0: all."""
     copy_batch: int = 1
     """Packets whose copies share one user access section."""
     weight_packets: int = 256

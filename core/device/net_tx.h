@@ -17,11 +17,17 @@ struct Weight {
   std::uint32_t bytes = 0x80000;
 };
 
+// What the socket can do; may change while the queue runs.
+struct TxSocket {
+  bool batches = true;   // an unlimited send buffer: takes XDP buffers, many at once
+  bool headroom = true;  // runs an XDP program, which wants headroom
+};
+
 struct NetTxConfig {
-  std::uint32_t batch = 64;      // frames handed to the sink at once
+  std::uint32_t batch = 64;      // frames handed to the sink, and chains given back, at once
   std::uint32_t copy_batch = 1;  // frames whose copies are made in one go
   std::uint32_t header_bytes = sizeof(VirtioNetHdr);
-  bool xdp_headroom = true;  // the sink runs a program
+  TxSocket socket{};
   Weight weight{};
 };
 
@@ -36,14 +42,15 @@ struct NetTxCounters {
   std::uint64_t taken = 0;    // chains fetched, well-formed or not
   std::uint64_t packets = 0;  // frames accepted by the sink
   std::uint64_t bytes = 0;    // their length, header not counted
-  std::uint64_t batches = 0;  // calls of the sink
+  std::uint64_t batches = 0;  // calls of the sink with a batch
+  std::uint64_t alone = 0;    // frames sent by a call of their own
   std::uint64_t dropped = 0;  // frames of batches the sink refused
   std::uint64_t refused = 0;  // chains given back unsent, length 0
   std::uint64_t calls = 0;    // driver notified
   RingError last_error = RingError::kNone;
 };
 
-template <RingAccess A, PayloadAccess P, FrameBuffers B, TxSink S, Caller C>
+template <RingAccess A, PayloadAccess P, FrameBuffers B, TxSink<P> S, Caller C>
 class NetTx {
  public:
   NetTx(DeviceRing<A, P> ring, B& buffers, S& sink, C& caller, const NetTxConfig& config,
@@ -53,6 +60,7 @@ class NetTx {
         sink_(sink),
         caller_(caller),
         config_(config),
+        next_socket_(config.socket),
         pieces_(chain_room(ring_.state().size, regions) * config.copy_batch),
         staged_(config.copy_batch) {
     batch_.reserve(config.batch);
@@ -70,13 +78,14 @@ class NetTx {
     if (fetch != Fetch::kHead)
       return end_run(fetch == Fetch::kEmpty ? Turn::kEmpty : Turn::kBroken);
     ++counters_.taken;
-    if (error == RingError::kNone) error = stage(chain);
+    if (error == RingError::kNone) error = accept(chain);
+    if (error == RingError::kNoBuffer) return put_back();
     if (error != RingError::kNone) refuse(chain.head, error);
     run_bytes_ += chain.readable_bytes;
     // A refused chain may have cut a batch of copies short: watch both limits.
-    if (staged_count_ == config_.copy_batch || batch_.size() + staged_count_ == config_.batch)
+    if (staged_count_ == config_.copy_batch || unpublished() + staged_count_ == config_.batch)
       copy_staged();
-    if (batch_.size() == config_.batch) flush();
+    if (unpublished() == config_.batch) flush();
     if (++run_packets_ >= config_.weight.packets || run_bytes_ >= config_.weight.bytes)
       return end_run(Turn::kYield);
     return Turn::kPacket;
@@ -92,9 +101,14 @@ class NetTx {
     for (const XdpBuffer& buffer : batch_) buffers_.release(buffer.hard_start);
     batch_.clear();
     staged_count_ = 0;
+    alone_count_ = 0;
     running_ = false;
     ring_.reset();
   }
+
+  // The socket changed: an XDP program came or went, its send buffer was limited. The
+  // run under way still goes by the old one; the sink must bear that.
+  void change_socket(const TxSocket& socket) { next_socket_ = socket; }
 
   // Asks for kicks before going to sleep; true: there is work already, go on.
   bool arm() { return ring_.enable_notify(); }
@@ -114,6 +128,7 @@ class NetTx {
     running_ = true;
     run_packets_ = 0;
     run_bytes_ = 0;
+    config_.socket = next_socket_;
     ring_.disable_notify();
   }
 
@@ -124,23 +139,57 @@ class NetTx {
     return why;
   }
 
-  RingError stage(const Chain& chain) {
-    const auto request = parse_tx(chain, config_.header_bytes, config_.xdp_headroom);
+  // Takes a well-formed chain on: into a buffer of the batch, or to the sink alone.
+  RingError accept(const Chain& chain) {
+    const auto request = parse_tx(chain, config_.header_bytes, config_.socket.headroom);
     if (!request.ok()) return request.error();
-    std::byte* memory = buffers_.allocate(request.value().buffer_bytes);
+    if (config_.socket.batches && request.value().buffer_bytes != 0) return stage(request.value());
+    return send_alone(chain, request.value());
+  }
+
+  RingError stage(const TxRequest& request) {
+    std::byte* memory = buffers_.allocate(request.buffer_bytes);
     if (memory == nullptr) return RingError::kNoBuffer;
     Staged& staged = staged_[staged_count_++];
-    staged.request = request.value();
-    staged.buffer = {memory, xdp_frame_offset(config_.xdp_headroom), request.value().frame_bytes};
+    staged.request = request;
+    staged.buffer = {memory, xdp_frame_offset(config_.socket.headroom), request.frame_bytes};
     return RingError::kNone;
+  }
+
+  // What was batched goes first, so that frames keep their order.
+  RingError send_alone(const Chain& chain, const TxRequest& request) {
+    copy_staged();
+    if (!batch_.empty()) flush();
+    const bool more = ring_.seen_pending() && run_packets_ + 1 < config_.weight.packets &&
+                      run_bytes_ + chain.readable_bytes < config_.weight.bytes;
+    const RingError error = sink_.send_alone(ring_.payload(), {chain, request, more});
+    if (error != RingError::kNone) return error;
+    ++counters_.alone;
+    ++counters_.packets;
+    counters_.bytes += request.frame_bytes;
+    ++alone_count_;
+    ring_.push_used(chain.head, 0);
+    return RingError::kNone;
+  }
+
+  // No buffer now: the chain stays available, and a later run begins with it.
+  Turn put_back() {
+    counters_.last_error = RingError::kNoBuffer;
+    --counters_.taken;
+    const Turn turn = end_run(Turn::kEmpty);
+    ring_.discard(1);
+    return turn;
   }
 
   // A chain that can't be sent goes back at once, with length 0, in its order.
   void refuse(std::uint16_t head, RingError error) {
     copy_staged();
+    count_refused(error);
+    ring_.push_used(head, 0);
+  }
+  void count_refused(RingError error) {
     ++counters_.refused;
     counters_.last_error = error;
-    ring_.push_used(head, 0);
   }
 
   void copy_staged() {
@@ -148,8 +197,14 @@ class NetTx {
     if (config_.copy_batch > 1) ring_.payload().begin_copies();
     for (std::uint32_t i = 0; i < staged_count_; ++i) {
       const Staged& staged = staged_[i];
-      copy_frame(ring_.payload(), staged.chain, staged.request, staged.buffer);
-      batch_.push_back(staged.buffer);
+      const RingError error =
+          copy_frame(ring_.payload(), staged.chain, staged.request, staged.buffer);
+      if (error == RingError::kNone) {
+        batch_.push_back(staged.buffer);
+      } else {
+        buffers_.release(staged.buffer.hard_start);
+        count_refused(error);
+      }
       ring_.push_used(staged.chain.head, 0);
     }
     if (config_.copy_batch > 1) ring_.payload().end_copies();
@@ -159,6 +214,7 @@ class NetTx {
   // Hands the batch to the sink, then lets the driver have its buffers back.
   void flush() {
     if (!batch_.empty()) send_batch();
+    alone_count_ = 0;
     if (ring_.flush_used() > 0 && ring_.should_call()) {
       ++counters_.calls;
       caller_.call();
@@ -177,15 +233,20 @@ class NetTx {
     batch_.clear();
   }
 
+  // Frames sent or to be sent whose chains the driver doesn't have back.
+  std::size_t unpublished() const { return batch_.size() + alone_count_; }
+
   DeviceRing<A, P> ring_;
   B& buffers_;
   S& sink_;
   C& caller_;
   NetTxConfig config_;
+  TxSocket next_socket_;        // of the runs to come
   std::vector<Piece> pieces_;   // chain rooms of all staged chains
   std::vector<Staged> staged_;  // at least one: the chain being fetched
   std::uint32_t staged_count_ = 0;
-  std::vector<XdpBuffer> batch_;  // copied, not yet sent
+  std::vector<XdpBuffer> batch_;   // copied, not yet sent
+  std::uint32_t alone_count_ = 0;  // sent alone, not yet published
   bool running_ = false;
   std::uint32_t run_packets_ = 0;
   std::uint64_t run_bytes_ = 0;  // one chain may have 2^32 - 1

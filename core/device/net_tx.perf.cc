@@ -27,6 +27,7 @@ struct NullSink {
     for (const XdpBuffer& buffer : batch) pool->release(buffer.hard_start);
     return true;
   }
+  RingError send_alone(DirectPayload&, const LoneFrame&) { return RingError::kFrameTooLong; }
 };
 
 struct NoCaller {

@@ -28,6 +28,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(RingError::kCoun
     "header too short",
     "frame too short",
     "frame too long",
+    "checksum range",
+    "segment size",
     "no buffer",
     "used index ahead",
     "used id out of range",

@@ -30,7 +30,9 @@ enum class RingError : std::uint8_t {
   kUnexpectedWritable,     // a transmit chain has a device-writable part
   kHeaderTooShort,         // the chain is shorter than the negotiated header
   kFrameTooShort,          // the frame is shorter than an Ethernet header
-  kFrameTooLong,           // the frame does not fit a buffer
+  kFrameTooLong,           // the frame is longer than any socket takes
+  kChecksumRange,          // the checksum asked for lies outside the frame
+  kSegmentSize,            // segmentation asked for with segments of no bytes
   kNoBuffer,               // the host has no buffer for the frame
   kUsedIndexAhead,         // used.idx is further ahead than buffers are in flight
   kUsedIdOutOfRange,       // a used element names a descriptor outside the table

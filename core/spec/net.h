@@ -18,6 +18,9 @@ struct VirtioNetHdr {
 static_assert(sizeof(VirtioNetHdr) == 12 && offsetof(VirtioNetHdr, num_buffers) == 10);
 
 inline constexpr std::uint8_t kNetHdrNeedsCsum = 1;
+inline constexpr std::uint8_t kNetHdrGsoTcp4 = 1;
 inline constexpr std::uint32_t kEthernetHeaderBytes = 14;
+// The longest frame: a segmentation offload of 64 KiB behind an Ethernet header.
+inline constexpr std::uint32_t kMaxFrameBytes = 65535 + kEthernetHeaderBytes;
 
 }  // namespace vringlab

@@ -70,8 +70,9 @@ constexpr RingShape kShapes[kRingOps] = {
 
 class TableBuilder {
  public:
-  TableBuilder(const AccessPlan& plan, const KernelPreset& kernel, const CostModel& costs)
-      : plan_(plan), kernel_(kernel), costs_(costs) {}
+  TableBuilder(const AccessPlan& plan, const KernelPreset& kernel, const CostModel& costs,
+               const SinkCosts& sink)
+      : plan_(plan), kernel_(kernel), costs_(costs), sink_(sink) {}
 
   Operation ring(RingOp op, RingVariant variant) const {
     const RingShape& shape = kShapes[static_cast<std::size_t>(op)];
@@ -183,10 +184,16 @@ class TableBuilder {
   }
 
   Operation one(Step step, Cost cost) const { return Builder(step, costs_).part(cost); }
+  Operation all(Step step, const CostList& costs) const {
+    Builder b(step, costs_);
+    for (const Cost cost : costs) b.part(cost);
+    return b;
+  }
 
   const AccessPlan& plan_;
   const KernelPreset& kernel_;
   const CostModel& costs_;
+  const SinkCosts& sink_;
 };
 
 Operation TableBuilder::other(Op op) const {
@@ -226,16 +233,19 @@ Operation TableBuilder::other(Op op) const {
       return Builder(Step::kBuild, costs_)
           .half_of(Step::kPacket, Cost::kUnmodelled, false)
           .part(Cost::kPageFrag);
+    case Op::kAllocateSkb:
+      return Builder(Step::kBuild, costs_)
+          .half_of(Step::kPacket, Cost::kUnmodelled, false)
+          .part(Cost::kSkbAlloc)
+          .part(Cost::kAtomicRmw, 2);  // charged to the socket, and given back
     case Op::kSendCall:
-      return Builder(Step::kSend, costs_)
-          .part(Cost::kIndirectCall)
-          .part(Cost::kSendCall)
-          .part(Cost::kBhPair);
-    case Op::kSendFrame:
-      return Builder(Step::kSend, costs_)
-          .part(Cost::kXdpFrame)
-          .part(Cost::kXdpProgram)
-          .part(Cost::kFrameRelease);
+      return all(Step::kSend, {Cost::kIndirectCall, Cost::kSendCall, Cost::kBhPair});
+    case Op::kSinkFrame:
+      return all(Step::kSend, sink_.frame);
+    case Op::kSinkLone:
+      return all(Step::kSend, sink_.lone);
+    case Op::kSinkFlush:
+      return all(Step::kSend, sink_.flush);
     case Op::kReleaseFrame:
       return one(Step::kSend, Cost::kFrameRelease);
     case Op::kCall:
@@ -248,6 +258,25 @@ Operation TableBuilder::other(Op op) const {
       return one(Step::kBusyPoll, Cost::kBusyPollTurn);
     case Op::kUnmodelledLate:
       return Builder(Step::kPacket, costs_).half_of(Step::kPacket, Cost::kUnmodelled, true);
+    case Op::kRxDequeue:
+      return one(Step::kReceive, Cost::kSpinLock);
+    case Op::kRxEntry:
+      return one(Step::kReceive, Cost::kRingEntry);
+    case Op::kReceiveCall:
+      return Builder(Step::kReceive, costs_)
+          .half_of(Step::kPacket, Cost::kUnmodelledRx, false)
+          .part(Cost::kIndirectCall)
+          .part(Cost::kReceiveCall);
+    case Op::kReleaseSkb:
+      return one(Step::kReceive, Cost::kSkbFree);
+    case Op::kUnmodelledRxLate:
+      return Builder(Step::kPacket, costs_).half_of(Step::kPacket, Cost::kUnmodelledRx, true);
+    case Op::kGenerate:
+      return all(Step::kGenerate, {Cost::kGenerator, Cost::kSpinLock, Cost::kRingEntry});
+    case Op::kGenerateFull:
+      return all(Step::kGenerate, {Cost::kGenerator, Cost::kSpinLock, Cost::kSkbFree});
+    case Op::kGuestReceive:
+      return one(Step::kGuestReceive, Cost::kGuestReceive);
     case Op::kGuestPacket:
       return one(Step::kGuestFill, Cost::kGuestPacket);
     case Op::kGuestBurst:
@@ -287,8 +316,8 @@ Operation TableBuilder::other(Op op) const {
 }  // namespace
 
 std::vector<Operation> build_operations(const AccessPlan& plan, const KernelPreset& kernel,
-                                        const CostModel& costs) {
-  const TableBuilder builder(plan, kernel, costs);
+                                        const CostModel& costs, const SinkCosts& sink) {
+  const TableBuilder builder(plan, kernel, costs, sink);
   std::vector<Operation> table;
   for (const bool unmapped : {false, true}) {
     for (const bool in_section : {false, true}) {

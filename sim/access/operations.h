@@ -2,6 +2,7 @@
 // one its costs under a plan and a kernel.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -45,14 +46,25 @@ enum class Op : std::uint8_t {
   // A buffer is taken, and half of the work that no row names done; the other half
   // is kUnmodelledLate, after the copies: spread, as nothing is known of where it lies.
   kAllocateBuffer,
-  kSendCall,      // a batch handed to the socket
-  kSendFrame,     // one frame of it through the XDP program, which drops it
+  kAllocateSkb,   // the same for a socket buffer: a frame that is sent alone
+  kSendCall,      // a batch, or a frame alone, handed to the socket
+  kSinkFrame,     // one frame of a batch, by the sink
+  kSinkLone,      // one that was sent alone
+  kSinkFlush,     // the end of a call
   kReleaseFrame,  // a buffer given back unsent
   kCall,
   kRequeue,
   kScheduleIn,  // the worker thread is switched to
   kBusyPollTurn,
   kUnmodelledLate,
+  kRxDequeue,    // frames taken from the socket's ring in one go
+  kRxEntry,      // one of them
+  kReceiveCall,  // one frame received; half of the work that no row names with it
+  kReleaseSkb,   // its socket buffer freed
+  kUnmodelledRxLate,
+  kGenerate,      // a frame made by a generator and put into the socket's ring
+  kGenerateFull,  // the same, and the ring has no room
+  kGuestReceive,
   kGuestPacket,
   kGuestBurst,
   kGuestPublish,
@@ -85,8 +97,29 @@ constexpr std::size_t ring_variant_base(RingVariant v) {
 }
 constexpr std::size_t operation_index(Op op) { return 4 * kRingOps + static_cast<std::size_t>(op); }
 
+// Costs that are paid together, in this order.
+class CostList {
+ public:
+  template <class... C>
+  constexpr CostList(C... costs) : costs_{costs...}, count_(sizeof...(C)) {}  // NOLINT: a literal
+
+  const Cost* begin() const { return costs_.data(); }
+  const Cost* end() const { return costs_.data() + count_; }
+
+ private:
+  std::array<Cost, 8> costs_{};
+  std::size_t count_;
+};
+
+// What a sink costs beyond the copies.
+struct SinkCosts {
+  CostList frame;  // one frame of a batch
+  CostList lone;  // one that was sent alone, in a socket buffer of its own where the sink has those
+  CostList flush;  // the end of each call
+};
+
 // The table that Core::run indexes: ring operations of the four variants, then Op.
 std::vector<Operation> build_operations(const AccessPlan& plan, const KernelPreset& kernel,
-                                        const CostModel& costs);
+                                        const CostModel& costs, const SinkCosts& sink);
 
 }  // namespace vringlab::sim

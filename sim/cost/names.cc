@@ -35,7 +35,18 @@ constexpr std::array<std::string_view, kCosts> kCostNames = {
     "frame_release",
     "xdp_frame",
     "xdp_program",
+    "xdp_redirect",
+    "nic_doorbell",
+    "ring_entry",
+    "skb_build",
+    "skb_alloc",
+    "skb_free",
+    "page_alloc",
+    "receive_stack",
+    "bridge",
+    "macvlan",
     "send_call",
+    "receive_call",
     "bh_pair",
     "syscall",
     "vm_exit",
@@ -48,6 +59,8 @@ constexpr std::array<std::string_view, kCosts> kCostNames = {
     "guest_burst",
     "guest_poll",
     "guest_interrupt",
+    "guest_receive",
+    "generator",
     "gup",
     "vmap",
     "vunmap",
@@ -56,13 +69,15 @@ constexpr std::array<std::string_view, kCosts> kCostNames = {
     "mmu_notifier",
     "rcu_grace",
     "unmodelled",
+    "unmodelled_rx",
 };
 static_assert(!kCostNames.back().empty());
 constexpr std::array<std::string_view, kSteps> kStepNames = {
     "guest_fill", "guest_publish", "guest_kick",   "guest_reap", "guest_poll", "guest_interrupt",
     "wake",       "suppress",      "avail_index",  "avail_head", "descriptor", "translate",
     "build",      "header_copy",   "payload_copy", "send",       "used",       "call",
-    "busy_poll",  "requeue",       "mapping",      "invalidate", "packet",
+    "busy_poll",  "requeue",       "mapping",      "invalidate", "packet",     "receive",
+    "generate",   "guest_receive",
 };
 static_assert(!kStepNames.back().empty());
 }  // namespace

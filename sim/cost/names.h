@@ -42,7 +42,18 @@ enum class Cost : std::uint8_t {
   kFrameRelease,    // buffer's page reference dropped
   kXdpFrame,        // per frame around the XDP program
   kXdpProgram,      // the XDP program
+  kXdpRedirect,     // a frame enqueued to a NIC and sent by it in bulk
+  kNicDoorbell,     // the NIC is told of new frames
+  kRingEntry,       // an entry put into or taken from a ring of pointers
+  kSkbBuild,        // socket buffer built around a frame
+  kSkbAlloc,        // socket buffer and its memory allocated, and freed
+  kSkbFree,         // socket buffer freed
+  kPageAlloc,       // pages of a large frame
+  kReceiveStack,    // a frame through the receive path up to a raw socket
+  kBridge,          // a frame through a bridge to another port
+  kMacvlan,         // a frame through macvlan to the lower device
   kSendCall,        // one call into the socket
+  kReceiveCall,     // one call that takes a frame from the socket
   kBhPair,          // bottom halves off and on
   kSyscall,
   kVmExit,
@@ -55,6 +66,8 @@ enum class Cost : std::uint8_t {
   kGuestBurst,
   kGuestPoll,
   kGuestInterrupt,
+  kGuestReceive,  // the guest takes one frame
+  kGenerator,     // one frame made by a generator in the host
   kGup,
   kVmap,
   kVunmap,
@@ -62,7 +75,8 @@ enum class Cost : std::uint8_t {
   kUnpinDirty,
   kMmuNotifier,
   kRcuGrace,
-  kUnmodelled,  // work on the path that no row names
+  kUnmodelled,    // work on the transmit path that no row names
+  kUnmodelledRx,  // on the receive path
   kCount
 };
 
@@ -90,6 +104,9 @@ enum class Step : std::uint8_t {
   kMapping,         // metadata areas mapped and unmapped
   kInvalidate,      // a mapping is invalidated under the worker
   kPacket,          // not modelled, per packet
+  kReceive,         // worker takes a frame from the socket
+  kGenerate,        // a generator in the host makes a frame
+  kGuestReceive,    // guest takes a frame
   kCount
 };
 

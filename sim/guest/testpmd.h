@@ -22,15 +22,24 @@ struct TestpmdConfig {
   bool skip_polls = true;          // account a row of empty polls at once
 };
 
-// Frame memory of the guest: `count` buffers of kStride bytes.
+// Frame memory of the guest: `count` buffers of `stride` bytes.
 struct FramePool {
-  static constexpr std::uint32_t kStride = 2176;      // mbuf of 2 KiB and its headroom
+  static constexpr std::uint32_t kMinStride = 2176;   // mbuf of 2 KiB and its headroom
   static constexpr std::uint32_t kFrameOffset = 128;  // headroom; the header lies at its end
 
   GuestAddr base;
   std::byte* host = nullptr;
   std::uint32_t count = 0;
+  std::uint32_t stride = kMinStride;
+
+  std::uint64_t bytes() const { return std::uint64_t{count} * stride; }
 };
+
+// Bytes from one buffer to the next for frames of `frame_bytes`, a multiple of 128.
+constexpr std::uint32_t frame_stride(std::uint32_t frame_bytes) {
+  const std::uint32_t whole = FramePool::kFrameOffset + frame_bytes;
+  return std::max(FramePool::kMinStride, (whole + 127) & ~127u);
+}
 
 // A burst starts when `Arrivals` says so. `KickHost` is called as kick_host(core)
 // after the guest has paid for the kick.
@@ -110,7 +119,7 @@ class Testpmd {
 
   void fill() {
     core_->run(operation_index(Op::kGuestPacket));
-    const std::uint32_t offset = next_buffer_ * FramePool::kStride + FramePool::kFrameOffset;
+    const std::uint32_t offset = next_buffer_ * pool_.stride + FramePool::kFrameOffset;
     std::byte* frame = pool_.host + offset;
     clear_header(frame - sizeof(VirtioNetHdr));
     write_frame(frame);

@@ -10,7 +10,8 @@ std::uint64_t share(double part, std::uint64_t ps) {
 }
 
 Event load_event(Level level) {
-  return static_cast<Event>(static_cast<std::size_t>(Event::kLoad) + static_cast<std::size_t>(level));
+  return static_cast<Event>(static_cast<std::size_t>(Event::kLoad) +
+                            static_cast<std::size_t>(level));
 }
 Event store_event(Level level) {
   return static_cast<Event>(static_cast<std::size_t>(Event::kStore) +

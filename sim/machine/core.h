@@ -34,8 +34,8 @@ struct Operation {
 // What happens to an access beyond its operation: it misses, by where the line
 // is. Each has one price, so that it is one addition and one count as well.
 enum class Event : std::uint8_t {
-  kLoad,                                                        // + Level: a load missed L1
-  kStore = kLoad + static_cast<std::uint8_t>(Level::kCount),    // + Level: a store did
+  kLoad,                                                      // + Level: a load missed L1
+  kStore = kLoad + static_cast<std::uint8_t>(Level::kCount),  // + Level: a store did
   kLineStream = kStore + static_cast<std::uint8_t>(Level::kCount),
   kRemoteHome,
   kStlbHit,

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::uint64_t kPicosecondsPerSecond = 1000000000000;
 constexpr std::uint16_t kTableEntries = 2;  // header and frame
+constexpr std::uint32_t kNicSlots = 512;    // of a NIC's transmit ring
 
 std::uint64_t page_up(std::uint64_t bytes) {
   return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
@@ -25,18 +26,19 @@ Distance distance_of(const std::string& name) {
   return name == "remote" ? Distance::kRemoteSocket : Distance::kSameSocket;
 }
 
-// Chunks for every buffer that may be out: a batch and what is staged, twice, as
-// the tail of a chunk is lost when it is left.
-std::uint64_t host_bytes(const Scenario& s) {
-  const std::uint64_t buffers = s.batch + s.copy_batch;
-  const std::uint64_t per_chunk = kFragChunkBytes / xdp_buffer_bytes(s.packet_bytes, true);
+// Chunks for every buffer that may be out: a batch, what is staged and what is held
+// behind the sink, and two more, as the tail of a chunk is lost when it is left.
+std::uint64_t frag_bytes(const Scenario& s) {
+  const std::uint64_t buffers = s.batch + s.copy_batch + find_sink(s.sink).held;
+  const std::uint64_t longest =
+      std::min(xdp_buffer_bytes(s.packet_bytes, true), kXdpBufferMaxBytes);
+  const std::uint64_t per_chunk = kFragChunkBytes / longest;
   return (buffers / per_chunk + 2) * kFragChunkBytes;
 }
 
 Machine make_machine(const Scenario& s, const HostPreset& host, const KernelPreset& kernel,
                      const TxLayout& layout, const Arena& arena) {
-  const auto lines =
-      static_cast<std::uint32_t>((layout.guest_bytes + layout.host_bytes) / kCacheLineBytes);
+  const auto lines = static_cast<std::uint32_t>(layout.all_bytes() / kCacheLineBytes);
   Coherence coherence(lines, 3, host);
   coherence.set_distance(NetTxWorld::kGuestCore, NetTxWorld::kWorkerCore, distance_of(s.distance));
   Machine machine(resolve_costs(host, kernel, s.costs), std::move(coherence), arena.bytes().data());
@@ -57,7 +59,7 @@ NetTxConfig device_config(const Scenario& s) {
   return {.batch = s.batch,
           .copy_batch = s.copy_batch,
           .header_bytes = sizeof(VirtioNetHdr),
-          .xdp_headroom = true,
+          .socket = {.batches = s.tx_batching, .headroom = find_sink(s.sink).program},
           .weight = {.packets = s.weight_packets, .bytes = s.weight_bytes}};
 }
 
@@ -91,9 +93,11 @@ TxLayout lay_out(const Scenario& s) {
   layout.ring.used = place(used_bytes(s.ring_size, true));
   layout.tables = place(s.indirect ? s.ring_size * kTableEntries * sizeof(Desc) : 0);
   layout.frames.count = s.ring_size + s.guest_burst;
-  layout.frames.base = place(std::uint64_t{layout.frames.count} * FramePool::kStride);
+  layout.frames.stride = frame_stride(s.packet_bytes);
+  layout.frames.base = place(layout.frames.bytes());
   layout.guest_bytes = at;
-  layout.host_bytes = host_bytes(s);
+  layout.frag_bytes = frag_bytes(s);
+  layout.skb_bytes = SkbMemory::kBytes;
   return layout;
 }
 
@@ -107,10 +111,11 @@ Arena::Arena(std::size_t bytes)
 NetTxWorld::NetTxWorld(const Scenario& s)
     : kernel_(find_kernel(s.kernel)),
       host_(find_host(s.host)),
+      sink_(find_sink(s.sink)),
       layout_(lay_out(s)),
-      arena_(layout_.guest_bytes + layout_.host_bytes),
+      arena_(layout_.all_bytes()),
       machine(make_machine(s, host_, kernel_, layout_, arena_)),
-      operations(build_operations(s.plan, kernel_, machine.costs)),
+      operations(build_operations(s.plan, kernel_, machine.costs, sink_.costs)),
       guest_core(machine, kGuestCore, operations, tlb_pages(layout_)),
       worker_core(machine, kWorkerCore, operations, tlb_pages(layout_)),
       control_core(machine, kControlCore, operations, tlb_pages(layout_)),
@@ -124,18 +129,20 @@ NetTxWorld::NetTxWorld(const Scenario& s)
               s.indirect ? reinterpret_cast<Desc*>(arena_.bytes().data() + layout_.tables.value)
                          : nullptr,
               kTableEntries}),
-      frags(context, arena_.bytes().subspan(layout_.guest_bytes)),
-      tap(context, frags, latency),
+      frags(context, arena_.bytes().subspan(layout_.guest_bytes, layout_.frag_bytes)),
+      sink(sink_, context, frags,
+           SkbMemory(arena_.bytes().subspan(layout_.guest_bytes + layout_.frag_bytes)),
+           NicRate(period_ps(s.nic_pps), kNicSlots), latency),
       caller(context),
       device(DeviceRing(ModelAccess(context, areas_of(memory, layout_.ring), s.plan),
                         ModelPayload(context, memory), layout_.ring),
-             frags, tap, caller, device_config(s), 1),
+             frags, sink, caller, device_config(s), 1),
       worker(worker_core, device, context, mapping, layout_.ring,
              {.busy_poll_ps = static_cast<std::uint64_t>(std::llround(s.busy_poll_us * 1e6)),
               .inline_packets = s.inline_packets}),
       guest(guest_core, driver,
             FramePool{layout_.frames.base, arena_.bytes().data() + layout_.frames.base.value,
-                      layout_.frames.count},
+                      layout_.frames.count, layout_.frames.stride},
             guest_config(s), Arrivals(period_ps(s.offered_pps), s.arrival == "poisson", s.seed),
             latency, KickHost<Worker>{&worker, &bells, s.inline_packets > 0}),
       invalidator(control_core, mapping, context, period_ps(s.invalidations_per_s),

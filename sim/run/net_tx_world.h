@@ -6,7 +6,9 @@
 #include <memory>
 
 #include "sim/guest/testpmd.h"
-#include "sim/host/tap_drop.h"
+#include "sim/host/caller.h"
+#include "sim/host/sink.h"
+#include "sim/host/sinks.h"
 #include "sim/host/vhost_worker.h"
 #include "sim/machine/scheduler.h"
 #include "sim/run/scenario.h"
@@ -20,7 +22,10 @@ struct TxLayout {
   GuestAddr tables;  // indirect tables, two entries a head
   FramePool frames;  // host pointer not set
   std::uint64_t guest_bytes = 0;
-  std::uint64_t host_bytes = 0;
+  std::uint64_t frag_bytes = 0;  // page fragments
+  std::uint64_t skb_bytes = 0;   // socket buffers of frames that are sent alone
+
+  std::uint64_t all_bytes() const { return guest_bytes + frag_bytes + skb_bytes; }
 };
 TxLayout lay_out(const Scenario& scenario);
 
@@ -90,7 +95,7 @@ class NetTxWorld {
  public:
   explicit NetTxWorld(const Scenario& scenario);
 
-  using Device = NetTx<ModelAccess, ModelPayload, ModelFrags, TapDrop, ModelCaller>;
+  using Device = NetTx<ModelAccess, ModelPayload, ModelFrags, ModelSink, ModelCaller>;
   using Worker = VhostWorker<Device>;
   using Guest = Testpmd<KickHost<Worker>>;
 
@@ -101,6 +106,7 @@ class NetTxWorld {
  private:
   KernelPreset kernel_;
   HostPreset host_;
+  SinkKind sink_;
   TxLayout layout_;
   Arena arena_;
 
@@ -118,7 +124,7 @@ class NetTxWorld {
   LatencyLog latency;
   DriverRing<ModelDriverAccess> driver;
   ModelFrags frags;
-  TapDrop tap;
+  ModelSink sink;
   ModelCaller caller;
   Device device;
   Worker worker;

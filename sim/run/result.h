@@ -35,7 +35,7 @@ struct RunResult {
   std::uint64_t packets = 0;     // frames that reached the sink
   std::uint64_t bytes = 0;       // their length
   std::uint64_t refused = 0;     // chains given back unsent
-  std::uint64_t dropped = 0;     // frames the socket refused
+  std::uint64_t dropped = 0;     // frames that the socket refused or a NIC had no room for
   std::uint64_t elapsed_ps = 0;  // start until the last frame was sent and published
   double rate_pps = 0;           // packets a second of elapsed time; 0 if none elapsed
   std::vector<CoreResult> cores;

@@ -78,11 +78,11 @@ void run_world(NetTxWorld& world, const Scenario& s, RunControl* control) {
 RunResult collect(NetTxWorld& world) {
   RunResult r;
   const NetTxCounters& counters = world.device.counters();
-  r.packets = counters.packets;
+  r.packets = counters.packets - world.sink.nic_dropped();
   r.bytes = counters.bytes;
   r.refused = counters.refused;
-  r.dropped = counters.dropped;
-  r.batches = counters.batches;
+  r.dropped = counters.dropped + world.sink.nic_dropped();
+  r.batches = counters.batches + counters.alone;
   r.calls = counters.calls;
   r.elapsed_ps = std::max(world.worker_core.now(), world.guest_core.now());
   if (r.elapsed_ps > 0)  // with every cost at zero no time passes, and there is no rate

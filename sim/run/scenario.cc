@@ -5,8 +5,10 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "core/spec/net.h"
 #include "core/spec/split.h"
 #include "sim/cost/presets.h"
+#include "sim/host/sinks.h"
 
 namespace vringlab::sim {
 namespace {
@@ -52,7 +54,7 @@ void check_guest(const Scenario& s) {
   one_of("guest_notify", s.guest_notify, {"poll", "interrupt"});
   one_of("arrival", s.arrival, {"periodic", "poisson"});
   in_range<std::uint64_t>("packets", s.packets, 1, 1000000000000);
-  in_range<std::uint32_t>("packet_bytes", s.packet_bytes, 14, 2048);
+  in_range<std::uint32_t>("packet_bytes", s.packet_bytes, 14, kMaxFrameBytes);
   in_range<std::uint32_t>("guest_burst", s.guest_burst, 1, kMaxQueueSize);
   if (s.offered_pps == 0) return;
   in_range("offered_pps", s.offered_pps, 0.001, 1e9);
@@ -66,9 +68,14 @@ void check_ring(const Scenario& s) {
     refuse("ring_size", s.ring_size, "a power of two between 2 and 32768");
   if (s.ring_offset % kDescAlign != 0 || s.ring_offset >= 4096)
     refuse("ring_offset", s.ring_offset, "a multiple of 16 below 4096");
+  constexpr std::uint64_t kMaxGuestBytes = std::uint64_t{1} << 30;
+  if (std::uint64_t{s.ring_size} * s.packet_bytes > kMaxGuestBytes)
+    refuse("packet_bytes", s.packet_bytes, "such that ring_size frames are at most 1 GiB");
 }
 
 void check_device(const Scenario& s) {
+  find_sink(s.sink);
+  if (s.nic_pps != 0) in_range("nic_pps", s.nic_pps, 0.001, 1e9);
   in_range<std::uint32_t>("batch", s.batch, 1, 1024);
   in_range<std::uint32_t>("copy_batch", s.copy_batch, 1, 64);
   in_range<std::uint32_t>("weight_packets", s.weight_packets, 1, 1u << 20);
@@ -82,6 +89,13 @@ void check_device(const Scenario& s) {
 }
 
 }  // namespace
+
+std::vector<SinkInfo> sink_infos() {
+  std::vector<SinkInfo> infos;
+  for (const SinkKind& kind : sink_kinds())
+    infos.push_back({std::string(kind.name), std::string(kind.doc), kind.program, kind.held});
+  return infos;
+}
 
 void check_scenario(const Scenario& scenario) {
   check_machine(scenario);

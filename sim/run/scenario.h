@@ -35,9 +35,12 @@ struct Scenario {
   bool event_idx = false;         // EVENT_IDX negotiated
   bool indirect = false;          // INDIRECT_DESC negotiated
 
-  // The device: vhost-net transmit into a TAP that drops.
+  // The device: vhost-net transmit into a socket.
   AccessPlan plan;                       // how ring metadata is reached
-  std::uint32_t batch = 64;              // XDP buffers handed to the socket at once
+  std::string sink = "xdp_drop";         // what the socket is and does with a frame
+  bool tx_batching = true;               // XDP buffers in batches; else one call a frame
+  std::uint32_t batch = 64;              // frames to the socket, and chains given back, at once
+  double nic_pps = 0;                    // what a NIC behind the sink sends; 0: everything
   std::uint32_t copy_batch = 1;          // packets whose copies share one user access section
   std::uint32_t weight_packets = 256;    // packets of one run of the loop
   std::uint32_t weight_bytes = 0x80000;  // bytes of one run of the loop
@@ -50,6 +53,15 @@ struct Scenario {
   std::uint64_t tie_seed = 0;  // 0: equal clocks go by actor; else permuted
   bool skip_polls = true;      // empty guest polls are accounted in a row, not stepped
 };
+
+// What Scenario::sink may name.
+struct SinkInfo {
+  std::string name;
+  std::string doc;
+  bool program = false;    // runs an XDP program on each frame
+  std::uint32_t held = 0;  // frames that something behind it holds before it frees them
+};
+std::vector<SinkInfo> sink_infos();
 
 // Throws std::invalid_argument that names the field, its value and what is permitted.
 void check_scenario(const Scenario& scenario);

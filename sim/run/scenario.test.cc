@@ -7,6 +7,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "sim/host/sinks.h"
+
 namespace vringlab::sim {
 namespace {
 
@@ -72,7 +74,7 @@ TEST(CheckScenario, numbers_of_packets) {
 TEST(CheckScenario, whole_numbers) {
   using S = Scenario;
   const Bounds<std::uint32_t> rows[] = {
-      {&S::packet_bytes, "packet_bytes", 13, 14, 2048, 2049, "between 14 and 2048"},
+      {&S::packet_bytes, "packet_bytes", 13, 14, 65549, 65550, "between 14 and 65549"},
       {&S::guest_burst, "guest_burst", 0, 1, 32768, 32769, "between 1 and 32768"},
       {&S::batch, "batch", 0, 1, 1024, 1025, "between 1 and 1024"},
       {&S::copy_batch, "copy_batch", 0, 1, 64, 65, "between 1 and 64"},
@@ -92,6 +94,7 @@ TEST(CheckScenario, numbers) {
       {&S::busy_poll_us, "busy_poll_us", -1e-9, 0, 1e6, 1000001, "between 0 and 1000000"},
       {&S::invalidations_per_s, "invalidations_per_s", 0.00099, 0.001, 1e6, 1000001,
        "between 0.001 and 1000000"},
+      {&S::nic_pps, "nic_pps", 0.00099, 0.001, 1e9, 1.001e9, "between 0.001 and 1000000000"},
       {&S::offered_pps, "offered_pps", 0.00099, 0.001, 1e9, 1.001e9,
        "between 0.001 and 1000000000"},
   };
@@ -103,6 +106,26 @@ TEST(CheckScenario, numbers) {
     }
     EXPECT_EQ(refusal_with([&](S& s) { s.*row.field = 0; }), "") << row.name;
   }
+}
+
+TEST(CheckScenario, guest_memory_is_bounded) {
+  const auto with = [](std::uint32_t ring_size) {
+    return refusal_with([&](Scenario& s) {
+      s.ring_size = ring_size;
+      s.packet_bytes = 65549;
+    });
+  };
+  EXPECT_EQ(with(8192), "");
+  EXPECT_EQ(with(16384),
+            "packet_bytes = 65549: must be such that ring_size frames are at most 1 GiB");
+}
+
+TEST(CheckScenario, sinks) {
+  for (const SinkKind& sink : sink_kinds())
+    EXPECT_EQ(refusal_with([&](Scenario& s) { s.sink = sink.name; }), "") << sink.name;
+  EXPECT_EQ(refusal_with([](Scenario& s) { s.sink = "tap"; }),
+            "sink = \"tap\": must be one of xdp_drop, xdp_redirect, xdp_tx, xdp_pass, bridge, "
+            "macvtap");
 }
 
 TEST(CheckScenario, ring_sizes_are_powers_of_two) {

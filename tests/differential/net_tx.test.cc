@@ -193,6 +193,7 @@ Trace any_trace(std::uint64_t seed) {
   return {.ring = test::packed_ring(size, features),
           .options = {.batch = one_of<std::uint32_t>(random, {1, 3, 64}),
                       .copy_batch = one_of<std::uint32_t>(random, {1, 1, 4, 100}),
+                      .socket = {.batches = random.next() % 4 != 0},
                       .weight = {.packets = one_of<std::uint32_t>(random, {1, 5, 256}),
                                  .bytes = one_of<std::uint32_t>(random, {200, 0x80000})}},
           .plan = any_plan(random),
@@ -217,6 +218,7 @@ void expect_equal_counters(const NetTxCounters& a, const NetTxCounters& b) {
   EXPECT_EQ(a.packets, b.packets);
   EXPECT_EQ(a.bytes, b.bytes);
   EXPECT_EQ(a.batches, b.batches);
+  EXPECT_EQ(a.alone, b.alone);
   EXPECT_EQ(a.dropped, b.dropped);
   EXPECT_EQ(a.refused, b.refused);
   EXPECT_EQ(a.calls, b.calls);

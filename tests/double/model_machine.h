@@ -28,7 +28,7 @@ struct ModelMachine {
                         const std::vector<sim::CostOverride>& overrides = {})
       : plan(access),
         costs(resolve_costs(sim::find_host("broadwell-2.6"), sim::find_kernel(kernel), overrides)),
-        operations(build_operations(plan, sim::find_kernel(kernel), costs)),
+        operations(build_operations(plan, sim::find_kernel(kernel), costs, {})),
         machine(costs, sim::Coherence(kBytes / 64, 3, sim::find_host("broadwell-2.6")),
                 bytes.data()),
         driver_core(machine, 0, operations, kPages),

@@ -33,8 +33,28 @@ struct KeepingSink {
     }
     return true;
   }
+
+  std::vector<bool> more;                    // the hint that came with each frame sent alone
+  RingError alone_error = RingError::kNone;  // what becomes of frames sent alone
+
+  template <PayloadAccess P>
+  RingError send_alone(P& payload, const LoneFrame& lone) {
+    if (alone_error != RingError::kNone) return alone_error;
+    const TxRequest& request = lone.request;
+    const std::uint32_t bytes = align_to_line(kXdpPadBytes + request.frame_bytes);
+    if (bytes > kFragChunkBytes) return RingError::kFrameTooLong;
+    const XdpBuffer buffer{pool->allocate(bytes), kXdpPadBytes, request.frame_bytes};
+    if (buffer.hard_start == nullptr) return RingError::kNoBuffer;
+    const RingError error = copy_frame(payload, lone.chain, request, buffer);
+    pool->release(buffer.hard_start);
+    if (error != RingError::kNone) return error;
+    frames.push_back({buffer.meta().header, {buffer.frame(), buffer.frame() + buffer.frame_bytes}});
+    batches.push_back(1);
+    more.push_back(lone.more);
+    return RingError::kNone;
+  }
 };
-static_assert(TxSink<KeepingSink>);
+static_assert(TxSink<KeepingSink, DirectPayload>);
 
 struct CountingCaller {
   int calls = 0;

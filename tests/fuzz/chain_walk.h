@@ -20,7 +20,8 @@ enum class WalkOp : std::uint8_t {
   kArm,
   kFinish,   // end the run, as a worker does that has other work
   kRestart,  // u16 base: reset and start
-  kSink,     // u8: odd, the sink refuses from now on
+  kSink,     // u8: bit 0, the sink refuses from now on; bit 1, it takes no batches
+             // in the runs to come; bits 2 and 3, it has no buffer for frames sent alone
   kCount
 };
 
@@ -52,6 +53,8 @@ struct WalkConfig {
 struct HeadLedger {
   std::uint16_t size = 0;
   std::set<std::uint32_t> held;        // fetched, not yet returned
+  std::uint32_t fetched = 0;           // heads, in this step
+  std::uint16_t last_head = 0;         // the last of them
   bool bad_head = false;               // the last avail entry is no head that can be taken
   std::uint16_t used_idx = 0;          // what used.idx must be after the next publish
   std::uint32_t descriptor_reads = 0;  // in this step
@@ -66,6 +69,8 @@ class LedgerAccess : public DirectAccess {
   std::uint16_t get_avail_head(std::uint16_t slot) const {
     require(slot < ledger_->size, "avail slot inside the ring");
     const std::uint16_t head = DirectAccess::get_avail_head(slot);
+    ++ledger_->fetched;
+    ledger_->last_head = head;
     ledger_->bad_head = head >= ledger_->size || !ledger_->held.insert(head).second;
     return head;
   }
@@ -151,8 +156,7 @@ class ChainWalk {
       case WalkOp::kRestart:
         return restart(input.u16());
       case WalkOp::kSink:
-        sink_.refuses = input.u8() % 2 == 1;
-        return;
+        return change_sink(input.u8());
       default:
         return;
     }
@@ -176,9 +180,13 @@ class ChainWalk {
   }
 
   void step() {
-    ledger_.descriptor_reads = ledger_.table_bytes = 0;
+    ledger_.descriptor_reads = ledger_.table_bytes = ledger_.fetched = 0;
     ledger_.bad_head = false;
+    const std::uint16_t base = tx_.ring().base();
     const Turn turn = tx_.step();
+    // Fetched and put back: the device holds it no more.
+    if (ledger_.fetched == 1 && !ledger_.bad_head && tx_.ring().base() == base)
+      ledger_.held.erase(ledger_.last_head);
     require(!ledger_.bad_head || turn == Turn::kBroken, "a bad head breaks the queue");
     require(turn != Turn::kBroken || broken(), "a broken queue says so");
     require(ledger_.descriptor_reads <= config_.size, "the walk is bounded by the table");
@@ -186,7 +194,14 @@ class ChainWalk {
     if (turn != Turn::kPacket) end_of_run();
   }
 
-  // Whatever was taken has been sent and returned.
+  void change_sink(std::uint8_t bits) {
+    sink_.refuses = (bits & 1) != 0;
+    tx_.change_socket({.batches = (bits & 2) == 0, .headroom = (bits & 4) == 0});
+    sink_.alone_error = (bits & 8) != 0 ? RingError::kNoBuffer : RingError::kNone;
+  }
+
+  // Whatever was taken has been sent and returned; but for a chain that was put back,
+  // which the device does not hold.
   void end_of_run() {
     require(ledger_.held.empty(), "no head is lost");
     require(pool_.outstanding() == 0, "no buffer is lost");

@@ -291,7 +291,7 @@ def test_text_that_is_no_text(field: str) -> None:
 # (field, the last values that fail, the first that pass)
 BOUNDS: list[tuple[str, list[Any], list[Any]]] = [
     ("packets", [0, 10**12 + 1], [1, 10**12]),
-    ("packet_bytes", [0, 13, 2049], [14, 2048]),
+    ("packet_bytes", [0, 13, 65550], [14, 65549]),
     ("guest_burst", [0, 32769, 2**31], [1, 32768]),
     ("guest_page_bytes", [0, 4095, 8192, 2**63], [4096, 2097152]),
     ("ring_size", [0, 1, 3, 255, 65535, 65536, 2**32 - 1], [2, 4, 32768]),
@@ -303,6 +303,7 @@ BOUNDS: list[tuple[str, list[Any], list[Any]]] = [
     ("inline_packets", [1025], [0, 1024]),
     ("offered_pps", [-0.001, 0.0009, 1e9 + 1], [0.0, 1e9]),
     ("busy_poll_us", [-0.001, 1e6 + 1], [0.0, 1e6]),
+    ("nic_pps", [-1.0, 1e-4, 1.1e9, float("nan")], [0.0, 0.001, 1e9]),
     ("invalidations_per_s", [-0.001, 1e6 + 1], [0.0, 1e6]),
     ("seed", [2**64], [0, 2**64 - 1]),
     ("tie_seed", [2**64], [0, 2**64 - 1]),

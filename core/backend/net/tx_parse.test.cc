@@ -31,13 +31,14 @@ TEST(ParseTx, t05_frames_of_0_to_13_bytes) {
   EXPECT_TRUE(parse(12 + 14).ok());
 }
 
-TEST(ParseTx, a_buffer_fits_its_page) {
+TEST(ParseTx, a_buffer_fits_its_page_or_the_frame_goes_alone) {
   const std::uint32_t longest = 4096 - 320 - 320;
-  EXPECT_TRUE(parse(12 + longest).ok());
   EXPECT_EQ(parse(12 + longest).value().buffer_bytes, 4096u);
-  EXPECT_EQ(parse(12 + longest + 1).error(), RingError::kFrameTooLong);
-  EXPECT_TRUE(parse(12 + longest + 256, false).ok());
-  EXPECT_EQ(parse(12 + longest + 257, false).error(), RingError::kFrameTooLong);
+  EXPECT_EQ(parse(12 + longest + 1).value().buffer_bytes, 0u);
+  EXPECT_EQ(parse(12 + longest + 256, false).value().buffer_bytes, 4096u);
+  EXPECT_EQ(parse(12 + longest + 257, false).value().buffer_bytes, 0u);
+  EXPECT_TRUE(parse(12 + 65549).ok());
+  EXPECT_EQ(parse(12 + 65550).error(), RingError::kFrameTooLong);
   EXPECT_EQ(parse(0xffffffff).error(), RingError::kFrameTooLong);
 }
 

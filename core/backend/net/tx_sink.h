@@ -4,7 +4,9 @@
 #include <concepts>
 #include <span>
 
+#include "core/backend/net/tx_parse.h"
 #include "core/backend/net/xdp_buffer.h"
+#include "core/memory/access.h"
 
 namespace vringlab {
 
@@ -16,11 +18,20 @@ concept FrameBuffers = requires(B b, std::uint32_t bytes, std::byte* buffer) {
   b.release(buffer);
 };
 
-// Takes all frames of a batch, and with them their buffers; or, returning
-// false, none.
-template <class S>
-concept TxSink = requires(S s, std::span<const XdpBuffer> batch) {
+// A frame that is sent by a call of its own, still in guest memory.
+struct LoneFrame {
+  const Chain& chain;
+  TxRequest request;
+  bool more = false;  // another frame follows at once
+};
+
+// `send` takes all frames of a batch, and with them their buffers; or, returning
+// false, none. `send_alone` copies one frame from the guest by itself: kNoBuffer if
+// it should be tried again later, another error if it can't be sent.
+template <class S, class P>
+concept TxSink = requires(S s, P& payload, std::span<const XdpBuffer> batch, LoneFrame frame) {
   { s.send(batch) } -> std::same_as<bool>;
+  { s.send_alone(payload, frame) } -> std::same_as<RingError>;
 };
 
 // Tells the driver that used elements are there.

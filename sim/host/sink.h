@@ -1,0 +1,144 @@
+// The socket that a transmit queue sends to, of whatever kind: takes frames, in
+// batches or one a call, and the time that its kind says.
+#pragma once
+
+#include <vector>
+
+#include "core/backend/net/tx_copy.h"
+#include "core/backend/net/tx_sink.h"
+#include "sim/host/frags.h"
+#include "sim/host/sink_kind.h"
+#include "sim/machine/latency.h"
+
+namespace vringlab::sim {
+
+// A NIC behind the sink that sends at a rate of its own and drops what it has no
+// room for.
+class NicRate {
+ public:
+  // `period_ps` a frame, 0: sends at once; `slots`: frames that may wait.
+  NicRate(std::uint64_t period_ps, std::uint32_t slots) : period_ps_(period_ps), slots_(slots) {}
+
+  // A frame at `now_ps`; false: dropped.
+  bool take(std::uint64_t now_ps) {
+    if (period_ps_ == 0) return true;
+    free_ps_ = std::max(free_ps_, now_ps);
+    if (free_ps_ - now_ps > period_ps_ * slots_) return false;
+    free_ps_ += period_ps_;
+    return true;
+  }
+
+ private:
+  std::uint64_t period_ps_;
+  std::uint32_t slots_;
+  std::uint64_t free_ps_ = 0;  // when the last waiting frame will be sent
+};
+
+// Memory for socket buffers of frames that are sent alone, used in turn.
+class SkbMemory {
+ public:
+  static constexpr std::uint32_t kSlotBytes = 68 * 1024;  // metadata and the longest frame
+  static constexpr std::uint32_t kSlots = 2;
+  static constexpr std::uint32_t kBytes = kSlots * kSlotBytes;
+
+  explicit SkbMemory(std::span<std::byte> memory) : memory_(memory) {}
+
+  std::byte* next() {
+    at_ = (at_ + 1) % kSlots;
+    return memory_.data() + std::size_t{at_} * kSlotBytes;
+  }
+
+ private:
+  std::span<std::byte> memory_;
+  std::uint32_t at_ = 0;
+};
+
+class ModelSink {
+ public:
+  ModelSink(const SinkKind& kind, DeviceContext& context, ModelFrags& frags, SkbMemory skbs,
+            NicRate nic, LatencyLog& latency)
+      : kind_(&kind),
+        context_(&context),
+        frags_(&frags),
+        skbs_(skbs),
+        nic_(nic),
+        latency_(&latency),
+        held_(kind.held) {}
+
+  bool send(std::span<const XdpBuffer> batch) {
+    Core& core = *context_->core;
+    core.run(operation_index(Op::kSendCall));
+    for (const XdpBuffer& buffer : batch) {
+      core.load(core.line_of(buffer.hard_start), Step::kSend);
+      core.run(operation_index(Op::kSinkFrame));
+      pass_on(core, buffer.hard_start);
+    }
+    core.run(operation_index(Op::kSinkFlush));
+    return true;
+  }
+
+  // A socket with a program builds even a lone frame in a page fragment, if it fits.
+  template <PayloadAccess P>
+  RingError send_alone(P& payload, const LoneFrame& lone) {
+    Core& core = *context_->core;
+    core.run(operation_index(Op::kSendCall));
+    const std::uint32_t bytes = kind_->program ? lone.request.buffer_bytes : 0;
+    std::byte* memory = bytes != 0 ? frags_->allocate(bytes) : allocate_skb(core, lone.request);
+    if (memory == nullptr) return RingError::kNoBuffer;
+    const XdpBuffer buffer{memory, xdp_frame_offset(kind_->program), lone.request.frame_bytes};
+    const RingError error = copy_frame(payload, lone.chain, lone.request, buffer);
+    if (error != RingError::kNone) {
+      if (bytes != 0) frags_->release(memory);
+      return error;
+    }
+    core.run(operation_index(Op::kSinkLone));
+    pass_on(core, bytes != 0 ? memory : nullptr);
+    core.run(operation_index(Op::kSinkFlush));
+    return RingError::kNone;
+  }
+
+  std::uint64_t nic_dropped() const { return nic_dropped_; }
+
+ private:
+  // The order-3 allocations of a frame that has no linear buffer of its own.
+  static constexpr std::uint32_t kPagesBytes = 32768;
+
+  std::byte* allocate_skb(Core& core, const TxRequest& request) {
+    core.run(operation_index(Op::kAllocateSkb));
+    if (request.frame_bytes > kPageBytes) {
+      const std::uint64_t pages = (request.frame_bytes + kPagesBytes - 1) / kPagesBytes;
+      core.charge(Cost::kPageAlloc, Step::kBuild, core.machine().costs[Cost::kPageAlloc] * pages,
+                  pages);
+    }
+    std::byte* memory = skbs_.next();
+    core.store(core.line_of(memory), Step::kBuild);
+    return memory;
+  }
+
+  // The frame leaves; what is behind the sink may hold its buffer for a while.
+  void pass_on(Core& core, std::byte* buffer) {
+    if (!nic_.take(core.now())) ++nic_dropped_;
+    latency_->finish(core.now());
+    if (buffer == nullptr) return;
+    if (!held_.empty()) {
+      std::swap(buffer, held_[next_held_]);
+      if (++next_held_ == held_.size()) next_held_ = 0;
+    }
+    if (buffer != nullptr) frags_->release_uncharged(buffer);
+  }
+
+  static constexpr std::uint32_t kPageBytes = 4096;
+
+  const SinkKind* kind_;
+  DeviceContext* context_;
+  ModelFrags* frags_;
+  SkbMemory skbs_;
+  NicRate nic_;
+  LatencyLog* latency_;
+  std::vector<std::byte*> held_;  // buffers not yet freed, in a ring
+  std::size_t next_held_ = 0;
+  std::uint64_t nic_dropped_ = 0;
+};
+static_assert(TxSink<ModelSink, ModelPayload>);
+
+}  // namespace vringlab::sim
