@@ -7,15 +7,10 @@
 
 #include "core/backend/net/tx_copy.h"
 #include "core/backend/net/tx_sink.h"
+#include "core/device/turn.h"
 #include "core/ring/device_ring.h"
 
 namespace vringlab {
-
-// Limits of one run of the loop, after which others get their turn.
-struct Weight {
-  std::uint32_t packets = 256;
-  std::uint32_t bytes = 0x80000;
-};
 
 struct NetTxConfig {
   std::uint32_t batch = 64;      // frames handed to the sink at once
@@ -23,13 +18,6 @@ struct NetTxConfig {
   std::uint32_t header_bytes = sizeof(VirtioNetHdr);
   bool xdp_headroom = true;  // the sink runs a program
   Weight weight{};
-};
-
-enum class Turn : std::uint8_t {
-  kPacket,  // took one chain; there may be more
-  kEmpty,   // nothing available; all that was taken has been sent and published
-  kYield,   // the weight is used up; all that was taken has been sent and published
-  kBroken   // the queue broke in this turn
 };
 
 struct NetTxCounters {

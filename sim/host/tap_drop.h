@@ -4,6 +4,7 @@
 
 #include "core/backend/net/page_frag.h"
 #include "core/backend/net/tx_sink.h"
+#include "core/device/turn.h"
 #include "sim/access/model_access.h"
 #include "sim/machine/latency.h"
 

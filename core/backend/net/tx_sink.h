@@ -23,10 +23,4 @@ concept TxSink = requires(S s, std::span<const XdpBuffer> batch) {
   { s.send(batch) } -> std::same_as<bool>;
 };
 
-// Tells the driver that used elements are there.
-template <class C>
-concept Caller = requires(C c) {
-  c.call();
-};
-
 }  // namespace vringlab
