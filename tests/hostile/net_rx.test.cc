@@ -88,24 +88,12 @@ TEST(HostileRxQueue, t02_the_first_buffer_holds_the_header) {
 // queue: it comes back, used or not, and a good buffer behind it takes the next packet.
 class HostileRx : public testing::TestWithParam<HostileChain> {};
 
-void make_writable(RxRig& rig) {
-  for (std::uint16_t i = 0; i < test::kHostileRingSize; ++i) {
-    Desc& desc = rig.ring.desc(i);
-    desc.flags |= kDescWrite;
-    if ((desc.flags & kDescIndirect) == 0) continue;
-    for (std::uint64_t at = 0; at < desc.len; at += sizeof(Desc)) {
-      const std::uint64_t flags = desc.addr + at + offsetof(Desc, flags);
-      if (rig.guest.holds(flags)) rig.guest.byte(flags) |= std::byte{kDescWrite};
-    }
-  }
-}
-
 TEST_P(HostileRx, head_comes_back_and_the_packet_finds_the_next_buffer) {
   const HostileChain& row = GetParam();
   RxRig rig(test::regions_of(row.layout), test::packed_ring(test::kHostileRingSize, row.features),
             {});
   row.build(rig.guest, rig.ring);
-  make_writable(rig);
+  test::make_writable(rig.guest, rig.ring);
   rig.ring.offer(0);
   rig.socket.put(20);
   EXPECT_EQ(rig.rx.step(), Turn::kPacket);
