@@ -7,15 +7,10 @@
 
 #include "core/backend/net/tx_copy.h"
 #include "core/backend/net/tx_sink.h"
+#include "core/device/turn.h"
 #include "core/ring/device_ring.h"
 
 namespace vringlab {
-
-// Limits of one run of the loop, after which others get their turn.
-struct Weight {
-  std::uint32_t packets = 256;
-  std::uint32_t bytes = 0x80000;
-};
 
 // What the socket can do; may change while the queue runs.
 struct TxSocket {
@@ -29,13 +24,6 @@ struct NetTxConfig {
   std::uint32_t header_bytes = sizeof(VirtioNetHdr);
   TxSocket socket{};
   Weight weight{};
-};
-
-enum class Turn : std::uint8_t {
-  kPacket,  // took one chain; there may be more
-  kEmpty,   // nothing available; all that was taken has been sent and published
-  kYield,   // the weight is used up; all that was taken has been sent and published
-  kBroken   // the queue broke in this turn
 };
 
 struct NetTxCounters {

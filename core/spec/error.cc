@@ -25,6 +25,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(RingError::kCoun
     "indirect length",
     "indirect too long",
     "unexpected writable",
+    "unexpected readable",
+    "nothing writable",
     "header too short",
     "frame too short",
     "frame too long",

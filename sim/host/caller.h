@@ -1,7 +1,7 @@
 // Signals the guest: an eventfd that is wired to an interrupt.
 #pragma once
 
-#include "core/backend/net/tx_sink.h"
+#include "core/device/turn.h"
 #include "sim/access/model_access.h"
 
 namespace vringlab::sim {

@@ -190,4 +190,17 @@ inline std::span<const HostileChain> hostile_chains() {
   return rows;
 }
 
+// The same chain for a receive queue: every buffer is the device's to write.
+inline void make_writable(RawGuest& guest, RawRing& ring) {
+  for (std::uint16_t i = 0; i < kHostileRingSize; ++i) {
+    Desc& desc = ring.desc(i);
+    desc.flags |= kDescWrite;
+    if ((desc.flags & kDescIndirect) == 0) continue;
+    for (std::uint64_t at = 0; at < desc.len; at += sizeof(Desc)) {
+      const std::uint64_t flags = desc.addr + at + offsetof(Desc, flags);
+      if (guest.holds(flags)) guest.byte(flags) |= std::byte{kDescWrite};
+    }
+  }
+}
+
 }  // namespace vringlab::test

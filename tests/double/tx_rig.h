@@ -6,6 +6,7 @@
 #include "core/backend/net/page_frag.h"
 #include "core/device/net_tx.h"
 #include "core/memory/direct_access.h"
+#include "tests/double/counting_caller.h"
 #include "tests/double/raw_guest.h"
 
 namespace vringlab::test {
@@ -55,11 +56,6 @@ struct KeepingSink {
   }
 };
 static_assert(TxSink<KeepingSink, DirectPayload>);
-
-struct CountingCaller {
-  int calls = 0;
-  void call() { ++calls; }
-};
 
 struct TxRig {
   using Tx = NetTx<DirectAccess, DirectPayload, PageFragPool, KeepingSink, CountingCaller>;

@@ -7,6 +7,7 @@
 
 #include "tests/fuzz/chain_walk.h"
 #include "tests/fuzz/driver_used.h"
+#include "tests/fuzz/net_rx.h"
 
 namespace vringlab::test {
 
@@ -25,6 +26,7 @@ class Output {
   Output& u16(std::size_t value) { return u8(value).u8(value >> 8); }
   Output& u32(std::size_t value) { return u16(value).u16(value >> 16); }
   Output& op(WalkOp op) { return u8(static_cast<std::uint8_t>(op)); }
+  Output& op(RxOp op) { return u8(static_cast<std::uint8_t>(op)); }
   Output& op(UsedOp op) { return u8(static_cast<std::uint8_t>(op)); }
 
   Output& packet(std::uint8_t head, std::uint32_t bytes = 72) {
@@ -34,6 +36,13 @@ class Output {
   Output& steps(int count) {
     for (; count > 0; --count) op(WalkOp::kStep);
     return *this;
+  }
+  Output& buffer(std::uint8_t head, std::uint32_t bytes, unsigned flags = kDescWrite) {
+    op(RxOp::kDesc).u8(head).u32(0x4000u + 0x800u * head).u32(bytes).u8(flags).u8(0);
+    return op(RxOp::kOffer).u8(head);
+  }
+  Output& packets(std::size_t count, std::size_t bytes) {
+    return op(RxOp::kPackets).u8(count).u16(bytes);
   }
   Output& add(std::size_t readable, std::size_t writable = 0) {
     return op(UsedOp::kAdd).u8(readable | writable << 4).op(UsedOp::kPublish);
@@ -78,7 +87,7 @@ inline Seeds chain_walk_seeds() {
     RawGuest guest(regions_of(row.layout));
     RawRing ring(guest, kHostileRingSize, row.features);
     row.build(guest, ring);
-    Output out(WalkConfig::encode(row.features, row.layout));
+    Output out(GuestConfig::encode(row.features, row.layout));
     write_memory(guest, out);
     out.op(WalkOp::kOffer).u8(0).steps(2).packet(1).steps(2).op(WalkOp::kArm);
     seeds[row.name] = out.bytes();
@@ -102,6 +111,51 @@ inline Seeds chain_walk_seeds() {
   Output reset(4);
   reset.packet(0).packet(1).steps(2).avail_idx(0).restart(0).packet(0).steps(2);
   seeds["d05_reset_with_a_batch"] = reset.bytes();
+  return seeds;
+}
+
+inline constexpr std::uint8_t kMergeableBit = 4;
+
+// Each row of the table of chains, made writable, then a good buffer.
+inline Seeds net_rx_chains() {
+  Seeds seeds;
+  for (const HostileChain& row : hostile_chains()) {
+    RawGuest guest(regions_of(row.layout));
+    RawRing ring(guest, kHostileRingSize, row.features);
+    row.build(guest, ring);
+    make_writable(guest, ring);
+    Output out(GuestConfig::encode(row.features, row.layout) | kMergeableBit);
+    write_memory(guest, out);
+    out.packets(2, 60).op(RxOp::kOffer).u8(0).steps(2).buffer(1, 1500).steps(3);
+    seeds[row.name] = out.op(RxOp::kArm).bytes();
+  }
+  return seeds;
+}
+
+inline Seeds net_rx_seeds() {
+  Seeds seeds = net_rx_chains();
+  Output plain(0);
+  plain.packets(2, 1500).buffer(0, 1511).buffer(1, 1512).steps(3);
+  seeds["t03_plain_too_large"] = plain.bytes();
+  Output small(kMergeableBit);
+  small.packets(7, 60).buffer(0, 1).buffer(1, 1).buffer(2, 11).buffer(3, 12).buffer(4, 1);
+  seeds["t01_small_buffers"] = small.buffer(5, 200).steps(8).bytes();
+  Output second(kMergeableBit);
+  second.packets(1, 4000).buffer(0, 1500).buffer(1, 1500, 0).buffer(2, 1500).steps(2);
+  seeds["t08_second_is_readable"] = second.buffer(3, 1500).buffer(4, 1500).steps(2).bytes();
+  Output few(kMergeableBit | 1);
+  few.packets(2, 4000).buffer(0, 1500).buffer(1, 1500).steps(1).op(RxOp::kArm).buffer(2, 1500);
+  seeds["t09_too_few_then_enough"] = few.op(RxOp::kArm).steps(3).bytes();
+  seeds["i04_same_head_twice"] =
+      Output(kMergeableBit).packets(1, 4000).buffer(1, 1500).buffer(1, 1500).steps(3).bytes();
+  Output wrap(kMergeableBit | 1);
+  wrap.op(RxOp::kAvailIdx).u16(65535).op(RxOp::kRestart).u16(65535).packets(2, 2000);
+  wrap.buffer(0, 1500).buffer(1, 1500).buffer(2, 1500).buffer(3, 1500).steps(3);
+  seeds["i05_from_65535"] = wrap.bytes();
+  Output reset(kMergeableBit);
+  reset.packets(7, 60).buffer(0, 1500).buffer(1, 1500).steps(1).op(RxOp::kAvailIdx).u16(0);
+  reset.op(RxOp::kRestart).u16(0).buffer(0, 1500).steps(3).op(RxOp::kFinish);
+  seeds["d05_reset_with_packets"] = reset.bytes();
   return seeds;
 }
 

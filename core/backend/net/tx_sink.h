@@ -34,10 +34,4 @@ concept TxSink = requires(S s, P& payload, std::span<const XdpBuffer> batch, Lon
   { s.send_alone(payload, frame) } -> std::same_as<RingError>;
 };
 
-// Tells the driver that used elements are there.
-template <class C>
-concept Caller = requires(C c) {
-  c.call();
-};
-
 }  // namespace vringlab

@@ -1,0 +1,42 @@
+// Copies a packet into the writable pieces of its chains: header, then frame,
+// whatever the layout of the descriptors.
+#pragma once
+
+#include <algorithm>
+
+#include "core/backend/net/rx_source.h"
+#include "core/memory/access.h"
+
+namespace vringlab {
+
+// Copies `bytes` to `pieces` from `skip` bytes in; the pieces have room for them all.
+template <PayloadAccess P>
+inline void scatter(P& payload, Transfer what, std::span<const Piece> pieces, std::uint32_t skip,
+                    const std::byte* source, std::uint32_t bytes) {
+  for (const Piece& piece : pieces) {
+    if (bytes == 0) return;
+    if (skip >= piece.len) {
+      skip -= piece.len;
+      continue;
+    }
+    const std::uint32_t part = std::min(bytes, piece.len - skip);
+    payload.copy_out(what, piece.host + skip, source, part);
+    source += part;
+    bytes -= part;
+    skip = 0;
+  }
+}
+
+// `pieces`: those of all chains of the packet, in order. `header_bytes` is at
+// most twelve; a header of ten has no num_buffers.
+template <PayloadAccess P>
+inline void copy_packet(P& payload, std::span<const Piece> pieces, const RxFrame& packet,
+                        std::uint32_t header_bytes, std::uint16_t num_buffers) {
+  VirtioNetHdr header = packet.header;
+  header.num_buffers = num_buffers;
+  scatter(payload, Transfer::kHeader, pieces, 0, reinterpret_cast<const std::byte*>(&header),
+          header_bytes);
+  scatter(payload, Transfer::kPayload, pieces, header_bytes, packet.frame, packet.bytes);
+}
+
+}  // namespace vringlab
