@@ -22,8 +22,8 @@ struct Stepped {
 
   // The guest publishes a burst and kicks the worker.
   void guest_sends() {
-    while (!world.bells.kick) world.guest.step();
-    world.bells = {};
+    while (!world.queue.bells.kick) world.guest.step();
+    world.queue.bells = {};
     world.worker.kicked(world.guest_core.now());
   }
   void worker_takes(int packets) {
@@ -50,8 +50,8 @@ TEST(InvalidatedMapping, the_worker_falls_back_in_the_middle_of_its_run) {
   EXPECT_EQ(s.guarded_reads(), 3u);
   EXPECT_EQ(s.user_reads(), 0u);
   s.world.invalidator.step();
-  EXPECT_TRUE(s.world.context.unmapped);
-  EXPECT_EQ(s.world.pages.pinned_pages(), 0u);
+  EXPECT_TRUE(s.world.queue.context.unmapped);
+  EXPECT_EQ(s.world.net.pages.pinned_pages(), 0u);
   s.worker_takes(4);
   EXPECT_EQ(s.guarded_reads(), 3u);
   EXPECT_EQ(s.user_reads(), 4u);
@@ -60,13 +60,13 @@ TEST(InvalidatedMapping, the_worker_falls_back_in_the_middle_of_its_run) {
 
 TEST(InvalidatedMapping, the_next_run_maps_the_ring_again_at_its_own_cost) {
   Stepped s;
-  const std::uint64_t pinned = s.world.mapping.pinned_bytes();
+  const std::uint64_t pinned = s.world.queue.mapping.pinned_bytes();
   s.guest_sends();
   s.world.invalidator.step();
   s.worker_takes(1);
-  EXPECT_TRUE(s.world.mapping.usable());
-  EXPECT_FALSE(s.world.context.unmapped);
-  EXPECT_EQ(s.world.mapping.pinned_bytes(), pinned);
+  EXPECT_TRUE(s.world.queue.mapping.usable());
+  EXPECT_FALSE(s.world.queue.context.unmapped);
+  EXPECT_EQ(s.world.queue.mapping.pinned_bytes(), pinned);
   EXPECT_EQ(s.pages_mapped_by_worker(), 3u);
   EXPECT_EQ(s.user_reads(), 0u);
   EXPECT_EQ(s.guarded_reads(), 1u);
@@ -75,16 +75,16 @@ TEST(InvalidatedMapping, the_next_run_maps_the_ring_again_at_its_own_cost) {
 TEST(InvalidatedMapping, a_run_that_cannot_map_it_goes_on_without) {
   Stepped s;
   s.world.invalidator.step();
-  s.world.pages.fail_after(1);
+  s.world.net.pages.fail_after(1);
   s.guest_sends();
   s.worker_takes(2);
   EXPECT_EQ(s.user_reads(), 2u);
-  EXPECT_EQ(s.world.pages.pinned_pages(), 0u);
+  EXPECT_EQ(s.world.net.pages.pinned_pages(), 0u);
   s.worker_ends_its_run();
   EXPECT_EQ(s.world.device.counters().packets, 32u);
   s.guest_sends();
   s.worker_takes(1);
-  EXPECT_TRUE(s.world.mapping.usable());
+  EXPECT_TRUE(s.world.queue.mapping.usable());
 }
 
 TEST(InvalidatedMapping, written_pages_are_known_to_be_dirty) {
@@ -93,14 +93,14 @@ TEST(InvalidatedMapping, written_pages_are_known_to_be_dirty) {
   s.worker_ends_its_run();
   s.world.invalidator.step();
   std::uint64_t dirty = 0;
-  for (std::uint64_t page = 0; page < 3; ++page) dirty += s.world.pages.dirty(page) ? 1u : 0u;
+  for (std::uint64_t page = 0; page < 3; ++page) dirty += s.world.net.pages.dirty(page) ? 1u : 0u;
   EXPECT_EQ(dirty, 1u);  // descriptors, avail and used have a page each
 }
 
 TEST(InvalidatedMapping, the_memory_manager_pays_for_the_unmapping) {
   Stepped s(Guard::kRcu);
   const std::uint64_t before = s.world.control_core.busy_ps();
-  const CostModel& costs = s.world.machine.costs;
+  const CostModel& costs = s.world.net.machine.costs;
   s.world.invalidator.step();
   EXPECT_EQ(s.world.control_core.busy_ps() - before,
             costs[Cost::kMmuNotifier] + costs[Cost::kRcuGrace] +
@@ -138,7 +138,7 @@ TEST(VhostWorker, one_kicked_while_it_runs_looks_again_before_it_sleeps) {
 TEST(VhostWorker, a_kick_wakes_it_after_its_latency) {
   Stepped s;
   s.guest_sends();
-  const CostModel& costs = s.world.machine.costs;
+  const CostModel& costs = s.world.net.machine.costs;
   EXPECT_EQ(s.world.worker_core.now(),
             s.world.guest_core.now() + costs.wakeup_ps + costs[Cost::kContextSwitch]);
   EXPECT_EQ(s.world.worker_core.busy_ps(), costs[Cost::kContextSwitch]);

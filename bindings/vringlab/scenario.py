@@ -37,16 +37,22 @@ class Scenario:
     guest_page_bytes: int = 2097152
     """Page size of guest memory: 4096 or 2097152."""
 
+    workload: str = "tx"
+    """tx: a guest that transmits; rx: a generator in the host and a guest that receives."""
     guest: str = "virtio-user"
     """virtio-user: a process, kicks are system calls; vm: a virtual machine, kicks are exits."""
     guest_notify: str = "poll"
     """poll: the guest is never called; interrupt: it sleeps when the ring is full."""
     packets: int = 100000
-    """Frames to send."""
+    """Frames to send, or to receive."""
     packet_bytes: int = 64
     """Length of a frame, the virtio-net header not counted."""
     guest_burst: int = 32
     """Frames between two publications of the avail index."""
+    mergeable: bool = True
+    """MRG_RXBUF is negotiated: a received frame may fill several buffers."""
+    rx_buffer_bytes: int = 2048
+    """Bytes of a receive buffer, its virtio-net header not counted."""
     split_header: bool = False
     """The header is in a descriptor of its own."""
     offered_pps: float = 0.0
@@ -65,6 +71,8 @@ class Scenario:
 
     plan: AccessPlan = AccessPlan()  # noqa: RUF009
     """How ring metadata is reached."""
+    tap_entries: int = 500
+    """Frames that wait in the TAP device for the worker."""
     sink: str = "xdp_drop"
     """What the socket is and does with a frame, one of `sinks()`."""
     tx_batching: bool = True

@@ -92,6 +92,9 @@ class NetRx {
   // Asks for kicks before waiting for buffers; true: more came meanwhile, go on.
   bool arm() { return ring_.enable_notify(); }
 
+  // Have buffers come since the last look? For a device that polls before it sleeps.
+  bool work_pending() { return ring_.work_pending(); }
+
   // Is there a packet, at hand or at the source?
   bool pending() { return next_ < dequeued_ || source_.pending(); }
 
@@ -172,6 +175,7 @@ class NetRx {
 
   // The header, with num_buffers, is written before any of the chains is completed.
   void deliver() {
+    source_.receive(packets_[next_]);
     copy_packet(ring_.payload(), std::span(pieces_).first(piece_count_), packets_[next_],
                 config_.header_bytes, taken_);
     for (const UsedElem& buffer : std::span(buffers_).first(taken_))

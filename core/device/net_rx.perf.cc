@@ -24,6 +24,7 @@ struct OneFrame {
   std::size_t left = 0;
   std::size_t released = 0;
 
+  void receive(const RxFrame&) {}
   std::size_t dequeue(std::span<RxFrame> out) {
     const std::size_t count = std::min(out.size(), left);
     const auto bytes = static_cast<std::uint32_t>(frame.size());

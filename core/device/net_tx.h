@@ -101,6 +101,9 @@ class NetTx {
   // Asks for kicks before going to sleep; true: there is work already, go on.
   bool arm() { return ring_.enable_notify(); }
 
+  // For a device that polls before it sleeps.
+  bool work_pending() { return ring_.work_pending(); }
+
   DeviceRing<A, P>& ring() { return ring_; }
   const NetTxCounters& counters() const { return counters_; }
 

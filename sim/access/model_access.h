@@ -174,6 +174,8 @@ class ModelPayload {
   }
   void copy_out(Transfer what, std::byte* host, const std::byte* source, std::uint32_t len) {
     const Copy copy = begin_copy(what, host);
+    if (what == Transfer::kPayload)  // a header lies on the worker's stack
+      core().load_lines(line(source), line(source + len - 1), copy.step);
     core().store_lines(line(host), line(host + len - 1), copy.step);
     core().copy_bytes(len, copy.step);
     core().end(copy.op);

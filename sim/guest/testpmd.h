@@ -8,6 +8,7 @@
 #include "core/spec/net.h"
 #include "sim/access/model_access.h"
 #include "sim/guest/arrivals.h"
+#include "sim/guest/frame_pool.h"
 #include "sim/machine/latency.h"
 
 namespace vringlab::sim {
@@ -21,25 +22,6 @@ struct TestpmdConfig {
   bool exits = false;              // a kick leaves a virtual machine; else it is a system call
   bool skip_polls = true;          // account a row of empty polls at once
 };
-
-// Frame memory of the guest: `count` buffers of `stride` bytes.
-struct FramePool {
-  static constexpr std::uint32_t kMinStride = 2176;   // mbuf of 2 KiB and its headroom
-  static constexpr std::uint32_t kFrameOffset = 128;  // headroom; the header lies at its end
-
-  GuestAddr base;
-  std::byte* host = nullptr;
-  std::uint32_t count = 0;
-  std::uint32_t stride = kMinStride;
-
-  std::uint64_t bytes() const { return std::uint64_t{count} * stride; }
-};
-
-// Bytes from one buffer to the next for frames of `frame_bytes`, a multiple of 128.
-constexpr std::uint32_t frame_stride(std::uint32_t frame_bytes) {
-  const std::uint32_t whole = FramePool::kFrameOffset + frame_bytes;
-  return std::max(FramePool::kMinStride, (whole + 127) & ~127u);
-}
 
 // A burst starts when `Arrivals` says so. `KickHost` is called as kick_host(core)
 // after the guest has paid for the kick.

@@ -12,6 +12,7 @@ namespace vringlab::sim {
 struct VhostWorkerConfig {
   std::uint64_t busy_poll_ps = 0;    // polls that long before it sleeps
   std::uint32_t inline_packets = 0;  // packets a kick serves itself before it wakes the worker
+  Op late = Op::kUnmodelledLate;     // of each packet: the second half of what no row names
 };
 
 template <class Device>
@@ -43,7 +44,7 @@ class VhostWorker {
     if (run_starts_) start_run();
     const Turn turn = device_->step();
     if (turn == Turn::kPacket) {
-      core_->run(operation_index(Op::kUnmodelledLate));
+      core_->run(operation_index(config_.late));
     } else {
       end_run(turn);
     }
@@ -79,7 +80,7 @@ class VhostWorker {
     run_starts_ = true;
     switch (turn) {
       case Turn::kYield:
-        core_->run(operation_index(Op::kUnmodelledLate));
+        core_->run(operation_index(config_.late));
         core_->run(operation_index(Op::kRequeue));
         break;
       case Turn::kBroken:
@@ -109,7 +110,7 @@ class VhostWorker {
 
   void poll() {
     core_->run(operation_index(Op::kBusyPollTurn));
-    if (device_->ring().work_pending()) {
+    if (device_->work_pending()) {
       state_ = State::kRunning;
     } else if (core_->now() >= deadline_ps_) {
       try_sleep();
@@ -129,7 +130,7 @@ class VhostWorker {
         broken_ = true;
         return false;
       }
-      context_->core->run(operation_index(Op::kUnmodelledLate));
+      context_->core->run(operation_index(config_.late));
       ++inline_served_;
     }
     device_->finish();

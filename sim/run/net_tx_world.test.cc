@@ -25,7 +25,7 @@ TEST(NetTxWorld, each_packet_of_a_light_load_wakes_the_worker) {
   EXPECT_EQ(r.packets, light.packets);
   EXPECT_EQ(r.kicks, light.packets);
   EXPECT_EQ(r.wakeups, light.packets);
-  EXPECT_GE(r.latency.p50_ps, NetTxWorld(light).machine.costs.wakeup_ps);
+  EXPECT_GE(r.latency.p50_ps, NetTxWorld(light).net.machine.costs.wakeup_ps);
 }
 
 // Overdue arrivals don't wait, and none is lost where the ring is full: the last

@@ -53,6 +53,9 @@ void check_guest(const Scenario& s) {
   one_of("guest", s.guest, {"virtio-user", "vm"});
   one_of("guest_notify", s.guest_notify, {"poll", "interrupt"});
   one_of("arrival", s.arrival, {"periodic", "poisson"});
+  one_of("workload", s.workload, {"tx", "rx"});
+  in_range<std::uint32_t>("rx_buffer_bytes", s.rx_buffer_bytes, 64, 1u << 20);
+  in_range<std::uint32_t>("tap_entries", s.tap_entries, 1, 65536);
   in_range<std::uint64_t>("packets", s.packets, 1, 1000000000000);
   in_range<std::uint32_t>("packet_bytes", s.packet_bytes, 14, kMaxFrameBytes);
   in_range<std::uint32_t>("guest_burst", s.guest_burst, 1, kMaxQueueSize);
@@ -71,6 +74,8 @@ void check_ring(const Scenario& s) {
   constexpr std::uint64_t kMaxGuestBytes = std::uint64_t{1} << 30;
   if (std::uint64_t{s.ring_size} * s.packet_bytes > kMaxGuestBytes)
     refuse("packet_bytes", s.packet_bytes, "such that ring_size frames are at most 1 GiB");
+  if (std::uint64_t{s.ring_size} * s.rx_buffer_bytes > kMaxGuestBytes)
+    refuse("rx_buffer_bytes", s.rx_buffer_bytes, "such that ring_size buffers are at most 1 GiB");
 }
 
 void check_device(const Scenario& s) {

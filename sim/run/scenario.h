@@ -19,15 +19,21 @@ struct Scenario {
   bool ring_remote = false;              // the ring's pages have their home on the other socket
   std::uint64_t guest_page_bytes = 2097152;  // page size of guest memory: 4096 or 2097152
 
-  // The guest: testpmd txonly.
+  // What goes on: "tx", a guest that transmits; "rx", a generator in the host and a
+  // guest that receives.
+  std::string workload = "tx";
+
+  // The guest: testpmd, txonly or rxonly.
   std::string guest = "virtio-user";  // virtio-user: a process, kicks are system calls; vm: exits
   std::string guest_notify = "poll";  // poll: never called; interrupt: sleeps when the ring is full
-  std::uint64_t packets = 100000;     // frames to send
+  std::uint64_t packets = 100000;     // frames to send, or to receive
   std::uint32_t packet_bytes = 64;    // frame length, virtio-net header not counted
   std::uint32_t guest_burst = 32;     // frames between two publications of avail.idx
-  bool split_header = false;          // header in a descriptor of its own
-  double offered_pps = 0;             // packets a second; 0: as fast as the guest can
-  std::string arrival = "periodic";   // periodic or poisson, where offered_pps is set
+  bool mergeable = true;              // MRG_RXBUF negotiated
+  std::uint32_t rx_buffer_bytes = 2048;  // of a receive buffer, its header apart
+  bool split_header = false;             // header in a descriptor of its own
+  double offered_pps = 0;                // packets a second; 0: as fast as the guest can
+  std::string arrival = "periodic";      // periodic or poisson, where offered_pps is set
 
   // The ring.
   std::uint32_t ring_size = 256;  // entries
@@ -37,6 +43,7 @@ struct Scenario {
 
   // The device: vhost-net transmit into a socket.
   AccessPlan plan;                       // how ring metadata is reached
+  std::uint32_t tap_entries = 500;       // frames that wait in the TAP for the worker
   std::string sink = "xdp_drop";         // what the socket is and does with a frame
   bool tx_batching = true;               // XDP buffers in batches; else one call a frame
   std::uint32_t batch = 64;              // frames to the socket, and chains given back, at once

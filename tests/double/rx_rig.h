@@ -34,6 +34,7 @@ struct PacketQueue {
     waiting.insert(waiting.end(), count, {frame, bytes, header});
   }
 
+  void receive(const RxFrame&) {}
   std::size_t dequeue(std::span<RxFrame> out) {
     if (fails) return 0;
     const std::size_t count = std::min(out.size(), waiting.size());

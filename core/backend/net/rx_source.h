@@ -18,11 +18,12 @@ struct RxFrame {
 };
 
 // `dequeue` takes up to out.size() packets in one go, oldest first, and says how
-// many; `release` takes back one that was delivered or dropped; `pending`: would
-// dequeue find any?
+// many; `receive`: the bytes of one are about to be copied; `release` takes back one
+// that was delivered or dropped; `pending`: would dequeue find any?
 template <class S>
 concept RxSource = requires(S s, std::span<RxFrame> out, const RxFrame& packet) {
   { s.dequeue(out) } -> std::same_as<std::size_t>;
+  s.receive(packet);
   s.release(packet);
   { s.pending() } -> std::same_as<bool>;
 };

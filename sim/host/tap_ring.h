@@ -1,0 +1,126 @@
+// The ring of socket buffers that wait in a TAP device for its reader: a generator or
+// a network stack puts them in on its core, the vhost worker takes them out on its.
+#pragma once
+
+#include <cstring>
+
+#include "core/backend/net/rx_source.h"
+#include "core/backend/net/xdp_buffer.h"
+#include "sim/access/model_access.h"
+#include "sim/machine/latency.h"
+
+namespace vringlab::sim {
+
+struct TapRingConfig {
+  std::uint32_t entries = 500;     // frames that may wait
+  std::uint32_t dequeued = 64;     // frames that its reader may hold besides
+  std::uint32_t frame_bytes = 64;  // of the longest frame
+};
+
+class TapRing {
+ public:
+  // One cache line holds eight pointers.
+  static constexpr std::uint32_t kPointerBytes = 8;
+  static constexpr std::uint32_t kSkbBytes = 256;  // the struct in front of the frame
+  static constexpr std::uint32_t kSkbLines = 3;    // of it, those that are touched
+
+  static std::uint64_t memory_bytes(const TapRingConfig& config) {
+    return ring_bytes(config) + slots(config) * std::uint64_t{slot_bytes(config)};
+  }
+
+  // `memory` has memory_bytes(config).
+  TapRing(DeviceContext& context, std::span<std::byte> memory, const TapRingConfig& config,
+          LatencyLog& latency)
+      : context_(&context), memory_(memory), config_(config), latency_(&latency) {}
+
+  // The writer's side, on `core`: a frame of `bytes`; false: the ring is full.
+  bool put(Core& core, std::uint32_t bytes) {
+    core.load(core.line_of(entry(put_)), Step::kGenerate);  // free, or not?
+    if (put_ - taken_ == config_.entries) {
+      core.run(operation_index(Op::kGenerateFull));
+      return false;
+    }
+    core.run(operation_index(Op::kGenerate));
+    std::byte* skb = slot(put_);
+    const LineId line = core.line_of(skb);
+    core.store_lines(line, line + kSkbLines - 1, Step::kGenerate);
+    write_frame(core, skb + kSkbBytes, bytes);
+    core.store(core.line_of(entry(put_)), Step::kGenerate);
+    std::memcpy(skb, &bytes, sizeof(bytes));
+    latency_->start(core.now());
+    ++put_;
+    return true;
+  }
+
+  // The reader's side: RxSource.
+  std::size_t dequeue(std::span<RxFrame> out) {
+    Core& core = *context_->core;
+    if (!pending()) {
+      core.load(core.line_of(entry(taken_)), Step::kReceive);
+      return 0;
+    }
+    core.run(operation_index(Op::kRxDequeue));
+    std::size_t count = 0;
+    for (; count < out.size() && pending(); ++count, ++taken_) {
+      core.run(operation_index(Op::kRxEntry));
+      const LineId line = core.line_of(entry(taken_));
+      core.load(line, Step::kReceive);
+      core.store(line, Step::kReceive);
+      std::byte* skb = slot(taken_);
+      std::memcpy(&out[count].bytes, skb, sizeof(out[count].bytes));
+      out[count].frame = skb + kSkbBytes;
+      out[count].header = {};
+    }
+    return count;
+  }
+  void receive(const RxFrame& packet) {
+    Core& core = *context_->core;
+    core.run(operation_index(Op::kReceiveCall));
+    const LineId line = core.line_of(packet.frame - kSkbBytes);
+    core.load_lines(line, line + kSkbLines - 1, Step::kReceive);
+  }
+  void release(const RxFrame& packet) {
+    Core& core = *context_->core;
+    core.run(operation_index(Op::kReleaseSkb));
+    core.store(core.line_of(packet.frame - kSkbBytes), Step::kReceive);
+    latency_->finish(core.now());
+  }
+  bool pending() const { return taken_ != put_; }
+
+ private:
+  static std::uint32_t slot_bytes(const TapRingConfig& c) {
+    return kSkbBytes + align_to_line(c.frame_bytes) + kSharedInfoBytes;
+  }
+  // As many buffers as may be out; each comes back in its turn.
+  static std::uint64_t slots(const TapRingConfig& c) {
+    return std::uint64_t{c.entries} + c.dequeued + 1;
+  }
+  static std::uint64_t ring_bytes(const TapRingConfig& c) {
+    return align_to_line(c.entries * kPointerBytes);
+  }
+
+  std::byte* entry(std::uint64_t n) const {
+    return memory_.data() + n % config_.entries * kPointerBytes;
+  }
+  std::byte* slot(std::uint64_t n) const {
+    return memory_.data() + ring_bytes(config_) + n % slots(config_) * slot_bytes(config_);
+  }
+
+  // The writer fills in the headers; the number makes frames differ.
+  void write_frame(Core& core, std::byte* frame, std::uint32_t bytes) const {
+    constexpr std::uint32_t kHeaders = 42;  // Ethernet, IPv4, UDP
+    const std::uint32_t written = std::min(kHeaders, bytes);
+    core.store_lines(core.line_of(frame), core.line_of(frame + written - 1), Step::kGenerate);
+    std::memcpy(frame, &put_, sizeof(put_));
+  }
+
+  DeviceContext* context_;
+  std::span<std::byte> memory_;
+  TapRingConfig config_;
+  LatencyLog* latency_;
+  std::uint64_t put_ = 0;    // frames put in so far
+  std::uint64_t taken_ = 0;  // of them, dequeued
+};
+static_assert(RxSource<TapRing>);
+
+}  // namespace vringlab::sim

@@ -1,0 +1,64 @@
+#include "sim/run/collect.h"
+
+#include <stdexcept>
+
+namespace vringlab::sim {
+
+std::uint64_t hash_bytes(std::span<const std::byte> bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const std::byte b : bytes) hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001b3;
+  return hash;
+}
+
+CoreResult core_result(const char* name, const Core& core) {
+  CoreResult result{
+      .name = name, .busy_ps = core.busy_ps(), .idle_ps = core.idle_ps(), .ledger = {}};
+  const Ledger ledger = core.ledger();
+  for (std::size_t step = 0; step < kSteps; ++step) {
+    for (std::size_t cost = 0; cost < kCosts; ++cost) {
+      const LedgerCell& cell = ledger.at(static_cast<Cost>(cost), static_cast<Step>(step));
+      if (cell.ps > 0)
+        result.ledger.push_back(
+            {static_cast<Cost>(cost), static_cast<Step>(step), cell.ps, cell.count});
+    }
+  }
+  return result;
+}
+
+LatencyResult latency_result(const Histogram& h) {
+  if (h.total() == 0) return {};
+  return {.mean_ps = h.sum() / h.total(),
+          .p50_ps = h.quantile_ppm(500000),
+          .p90_ps = h.quantile_ppm(900000),
+          .p99_ps = h.quantile_ppm(990000),
+          .max_ps = h.max()};
+}
+
+void set_elapsed(RunResult& r, std::uint64_t elapsed_ps) {
+  r.elapsed_ps = elapsed_ps;
+  if (elapsed_ps > 0)  // with every cost at zero no time passes, and there is no rate
+    r.rate_pps = static_cast<double>(r.packets) * 1e12 / static_cast<double>(elapsed_ps);
+}
+
+void collect_mapping(RunResult& r, NetQueue& queue, Core& control) {
+  r.pinned_bytes = queue.mapping.pinned_bytes();
+  r.setup_ps = queue.setup_ps;
+  const std::uint64_t before = control.busy_ps();
+  queue.mapping.tear_down(control);
+  r.teardown_ps = control.busy_ps() - before;
+}
+
+void check_clock(std::uint64_t now_ps) {
+  // A few steps of the dearest costs away from the end of the 64-bit clock.
+  constexpr std::uint64_t kLastClockPs = std::uint64_t{1} << 62;
+  if (now_ps > kLastClockPs)
+    throw std::invalid_argument("packets and costs: the run lasts more than 53 simulated days");
+}
+
+void report(RunControl* control, std::uint64_t packets_done) {
+  if (control == nullptr) return;
+  control->packets_done.store(packets_done, std::memory_order_relaxed);
+  if (control->stop.load(std::memory_order_relaxed)) throw Stopped{};
+}
+
+}  // namespace vringlab::sim

@@ -1,0 +1,112 @@
+#include "sim/run/net_machine.h"
+
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+namespace vringlab::sim {
+namespace {
+
+constexpr std::uint64_t kPicosecondsPerSecond = 1000000000000;
+constexpr std::uint16_t kTableEntries = 2;  // header and frame
+
+std::uint64_t page_up(std::uint64_t bytes) {
+  return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+
+RingAreas areas_of(const GuestMemory& memory, const QueueConfig& ring) {
+  const auto areas = map_ring_areas(memory, ring);
+  if (!areas.ok()) throw std::logic_error("ring does not fit its own layout");
+  return areas.value();
+}
+
+}  // namespace
+
+Distance distance_of(const std::string& name) {
+  if (name == "same_ccx") return Distance::kSameCcx;
+  return name == "remote" ? Distance::kRemoteSocket : Distance::kSameSocket;
+}
+
+std::uint64_t period_ps(double per_second) {
+  if (per_second <= 0) return 0;
+  return static_cast<std::uint64_t>(
+      std::llround(static_cast<double>(kPicosecondsPerSecond) / per_second));
+}
+
+std::uint64_t Layout::place(std::uint64_t bytes) {
+  const std::uint64_t at = at_;
+  at_ = page_up(at_ + bytes);
+  return at;
+}
+
+QueueLayout Layout::place_queue(const Scenario& s, std::uint32_t buffers,
+                                std::uint32_t frame_bytes) {
+  QueueLayout queue;
+  queue.ring.size = s.ring_size;
+  queue.ring.features = feature(kFeatureVersion1) |
+                        (s.event_idx ? feature(kFeatureRingEventIdx) : 0) |
+                        (s.indirect ? feature(kFeatureRingIndirectDesc) : 0);
+  queue.ring.desc = {place(desc_bytes(s.ring_size))};
+  queue.ring.avail = {place(avail_bytes(s.ring_size, true))};
+  queue.ring.used = {place(used_bytes(s.ring_size, true))};
+  queue.tables = {place(s.indirect ? s.ring_size * kTableEntries * sizeof(Desc) : 0)};
+  queue.frames.count = buffers;
+  queue.frames.stride = frame_stride(frame_bytes);
+  queue.frames.base = {place(queue.frames.bytes())};
+  return queue;
+}
+
+Arena::Arena(std::size_t bytes)
+    : size_(page_up(bytes)),
+      memory_(static_cast<std::byte*>(std::aligned_alloc(kPageBytes, size_))) {
+  if (!memory_) throw std::bad_alloc();
+  std::memset(memory_.get(), 0, size_);
+}
+
+NetMachine::NetMachine(const Scenario& s, const MemorySizes& sizes, CoreId cores)
+    : sizes_(sizes),
+      kernel_(find_kernel(s.kernel)),
+      host_(find_host(s.host)),
+      arena_(sizes.guest_bytes + sizes.host_bytes),
+      sink(find_sink(s.sink)),
+      machine(resolve_costs(host_, kernel_, s.costs),
+              Coherence(static_cast<std::uint32_t>(arena_.bytes().size() / kCacheLineBytes), cores,
+                        host_),
+              arena_.bytes().data()),
+      operations(build_operations(s.plan, kernel_, machine.costs, sink.costs)),
+      memory({{GuestAddr{0}, guest_bytes()}}),
+      pages(sizes.guest_bytes) {}
+
+NetQueue::NetQueue(NetMachine& net, const Scenario& s, const QueueLayout& layout, Core& guest,
+                   Core& worker, Core& control)
+    : net_(net),
+      layout_(layout),
+      plan_(s.plan),
+      areas_(areas_of(net.memory, layout.ring)),
+      context{.core = &worker, .bells = &bells},
+      mapping(s.plan, net.pages),
+      driver(ModelDriverAccess(guest, areas_), layout.ring,
+             {layout.tables,
+              s.indirect ? reinterpret_cast<Desc*>(net.guest_bytes().data() + layout.tables.value)
+                         : nullptr,
+              kTableEntries}),
+      caller(context) {
+  context.user_page_shift = s.guest_page_bytes == kPageBytes ? 12 : 21;
+  const std::uint64_t before = control.busy_ps();
+  mapping.set_up(control, layout.ring);
+  setup_ps = control.busy_ps() - before;
+  context.set_unmapped(s.plan, !mapping.usable());
+}
+
+DeviceRing<ModelAccess, ModelPayload> NetQueue::device_ring() {
+  return {ModelAccess(context, areas_, plan_), ModelPayload(context, net_.memory), layout_.ring};
+}
+
+FramePool NetQueue::frames() const {
+  FramePool pool = layout_.frames;
+  pool.host = net_.guest_bytes().data() + pool.base.value;
+  return pool;
+}
+
+}  // namespace vringlab::sim
