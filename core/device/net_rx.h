@@ -15,11 +15,11 @@ namespace vringlab {
 
 struct NetRxConfig {
   std::uint32_t dequeue_batch = 64;  // packets taken from the source at once
-  std::uint32_t used_batch = 64;     // used elements that are published at once, or a packet's more
+  std::uint32_t used_batch = 64;     // once so many wait, they are published: whole packets
   bool mergeable = false;            // MRG_RXBUF negotiated: a packet may fill several chains
   std::uint32_t header_bytes = sizeof(VirtioNetHdr);
-  // Chains for one packet, and at least that many descriptors for them all: what the
-  // vector of a kernel's message holds.
+  // Chains of one packet; and descriptors of them all, if it is more than a chain may
+  // have. 1024 is what an I/O vector of Linux holds.
   std::uint32_t max_buffers = 1024;
   Weight weight{};
 };
@@ -49,6 +49,7 @@ class NetRx {
         buffers_(config.mergeable ? std::min<std::uint32_t>(ring_.state().size, config.max_buffers)
                                   : 1) {
     assert(config.header_bytes <= sizeof(VirtioNetHdr));
+    assert(!config.mergeable || config.header_bytes == sizeof(VirtioNetHdr));
   }
 
   // Takes at most one packet.

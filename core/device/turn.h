@@ -15,8 +15,7 @@ struct Weight {
 enum class Turn : std::uint8_t {
   kPacket,     // took one packet; there may be more
   kEmpty,      // no packet is there; all that was taken has been sent and published
-  kNoBuffers,  // the driver has not offered enough room for the packet at hand; all used is
-               // published
+  kNoBuffers,  // the packet at hand needs more buffers; all that was used has been published
   kYield,      // the weight is used up; all that was taken has been sent and published
   kBroken      // the queue broke in this turn
 };

@@ -25,6 +25,11 @@ struct PlainTx {
         tx({DirectAccess(ring.areas), DirectPayload(memory), config}, pool, sink, caller, options,
            1) {}
   std::span<std::byte> guest_bytes() { return std::span(bytes).first(kHostBegin); }
+
+  // What a player of traces asks of a queue.
+  static constexpr std::uint16_t kBufferFlags = 0;
+  auto& device() { return tx; }
+  void host_acts(std::uint64_t dice) { sink.refuses = dice % 5 == 0; }
 };
 
 struct ModelTx {
@@ -43,6 +48,11 @@ struct ModelTx {
             sim::ModelPayload(model.context, memory), config},
            pool, sink, caller, options, 1) {}
   std::span<std::byte> guest_bytes() { return std::span(model.bytes).first(kHostBegin); }
+
+  // What a player of traces asks of a queue.
+  static constexpr std::uint16_t kBufferFlags = 0;
+  auto& device() { return tx; }
+  void host_acts(std::uint64_t dice) { sink.refuses = dice % 5 == 0; }
 };
 
 }  // namespace vringlab::test
