@@ -178,7 +178,7 @@ class NetRx {
   void deliver() {
     source_.receive(packets_[next_]);
     copy_packet(ring_.payload(), std::span(pieces_).first(piece_count_), packets_[next_],
-                config_.header_bytes, taken_);
+                config_.header_bytes, taken_, config_.mergeable);
     for (const UsedElem& buffer : std::span(buffers_).first(taken_))
       ring_.push_used(static_cast<std::uint16_t>(buffer.id), buffer.len);
     ++counters_.packets;

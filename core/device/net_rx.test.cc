@@ -205,7 +205,7 @@ TEST(NetRx, t09_num_buffers_before_the_first_element) {
   }
   socket.put(4000);
   EXPECT_EQ(rx.step(), Turn::kPacket);
-  EXPECT_EQ(log, "HPPPEI");
+  EXPECT_EQ(log, "HPPPHEI");
   EXPECT_EQ(guest.byte(kData + 10), std::byte{3});
   EXPECT_EQ(ring.used(2), (UsedElem{2, 4012 - 3000}));
 }

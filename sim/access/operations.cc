@@ -268,7 +268,8 @@ Operation TableBuilder::other(Op op) const {
           .part(Cost::kIndirectCall)
           .part(Cost::kReceiveCall);
     case Op::kReleaseSkb:
-      return one(Step::kReceive, Cost::kSkbFree);
+      // Buffer and memory go back to slabs of the core that made them: an atomic each.
+      return Builder(Step::kReceive, costs_).part(Cost::kSkbFree).part(Cost::kAtomicRmw, 2);
     case Op::kUnmodelledRxLate:
       return Builder(Step::kPacket, costs_).half_of(Step::kPacket, Cost::kUnmodelledRx, true);
     case Op::kGenerate:

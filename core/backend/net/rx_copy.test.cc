@@ -71,13 +71,14 @@ TEST(Scatter, nothing) {
 
 // A header of 1, 2, ... and a frame of 0, 1, 2, ... in pieces of the given lengths.
 std::vector<std::byte> copied(const std::vector<std::uint32_t>& lengths, std::uint32_t header_bytes,
-                              std::uint16_t num_buffers, std::uint32_t frame_bytes = 60) {
+                              std::uint16_t num_buffers, std::uint32_t frame_bytes = 60,
+                              bool mergeable = false) {
   Target target(lengths);
   DirectPayload payload(kNoMemory);
   const auto frame = counting(frame_bytes);
   const VirtioNetHdr header{1, 2, 0x0403, 0x0605, 0x0807, 0x0a09, 0xeeee};
   copy_packet(payload, target.pieces, {frame.data(), frame_bytes, header}, header_bytes,
-              num_buffers);
+              num_buffers, mergeable);
   return target.joined();
 }
 
@@ -98,11 +99,13 @@ TEST(CopyPacket, t02_in_all_layouts) {
                                                     {6, 66},
                                                     {12 + 7, 53},
                                                     std::vector<std::uint32_t>(72, 1)})
-    EXPECT_EQ(copied(lengths, 12, 0x0c0b), expected(12, 0x0c0b));
+    for (const bool mergeable : {false, true})
+      EXPECT_EQ(copied(lengths, 12, 0x0c0b, 60, mergeable), expected(12, 0x0c0b));
 }
 
 TEST(CopyPacket, a_header_of_ten_bytes_has_no_num_buffers) {
   EXPECT_EQ(copied({70}, 10, 0x0c0b), expected(10, 0));
+  EXPECT_EQ(copied({70}, 10, 0x0c0b, 60, true), expected(10, 0));
 }
 
 TEST(CopyPacket, leaves_the_rest_of_the_buffer) {
