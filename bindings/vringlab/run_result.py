@@ -15,6 +15,8 @@ STEPS: tuple[str, ...] = _native.step_names
 """The steps of a packet's life, in order: the first axis of a ledger."""
 COSTS: tuple[str, ...] = _native.cost_names
 """What time is spent on: the second axis of a ledger."""
+UNMODELLED = ("unmodelled", "unmodelled_rx")
+"""Those of them that no mechanism explains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class Result:
     def unmodelled_share(self) -> float:
         """The part of the worker's busy time that no cost row explains, 0 to 1."""
         worker = self.core("worker")
-        unmodelled = sum(row.ps for row in worker.ledger if row.cost == "unmodelled")
+        unmodelled = sum(row.ps for row in worker.ledger if row.cost in UNMODELLED)
         return unmodelled / worker.busy_ps if worker.busy_ps else math.nan
 
     def core(self, name: str = "worker") -> CoreResult:

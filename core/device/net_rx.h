@@ -94,7 +94,7 @@ class NetRx {
   bool arm() { return ring_.enable_notify(); }
 
   // Have buffers come since the last look? For a device that polls before it sleeps.
-  bool work_pending() { return ring_.work_pending(); }
+  bool work_pending() { return ring_.more_available(); }
 
   // Is there a packet, at hand or at the source?
   bool pending() { return next_ < dequeued_ || source_.pending(); }

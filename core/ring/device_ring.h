@@ -148,6 +148,11 @@ class DeviceRing {
   // Entries seen and not yet fetched; reads nothing.
   bool seen_pending() const { return state_.next_avail != state_.avail_idx; }
 
+  // Has the driver made more available since the last look? One read of the index.
+  bool more_available() {
+    return state_.broken == RingError::kNone && access_.get_avail_idx() != state_.avail_idx;
+  }
+
   // Is there work, or has the driver made some since the last look? A read of
   // the index at most; for a device that polls before it sleeps.
   bool work_pending() {

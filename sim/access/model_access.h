@@ -172,10 +172,9 @@ class ModelPayload {
     core().end(copy.op);
     memory_.copy_in(what, host, source, len);
   }
+  // The source is the caller's, and so is the cost of reading it.
   void copy_out(Transfer what, std::byte* host, const std::byte* source, std::uint32_t len) {
     const Copy copy = begin_copy(what, host);
-    if (what == Transfer::kPayload)  // a header lies on the worker's stack
-      core().load_lines(line(source), line(source + len - 1), copy.step);
     core().store_lines(line(host), line(host + len - 1), copy.step);
     core().copy_bytes(len, copy.step);
     core().end(copy.op);

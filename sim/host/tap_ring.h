@@ -78,6 +78,8 @@ class TapRing {
     core.run(operation_index(Op::kReceiveCall));
     const LineId line = core.line_of(packet.frame - kSkbBytes);
     core.load_lines(line, line + kSkbLines - 1, Step::kReceive);
+    core.load_lines(core.line_of(packet.frame), core.line_of(packet.frame + packet.bytes - 1),
+                    Step::kPayloadCopy);
   }
   void release(const RxFrame& packet) {
     Core& core = *context_->core;
