@@ -203,4 +203,21 @@ inline void make_writable(RawGuest& guest, RawRing& ring) {
   }
 }
 
+// Each head of the ring leads to a table of as many entries: `len` bytes to write in
+// each, `last` in the last.
+inline void put_writable_tables(RawGuest& guest, RawRing& ring, std::uint32_t len,
+                                std::uint32_t last) {
+  std::vector<Desc> table(kHostileRingSize,
+                          {0x4000, len, static_cast<std::uint16_t>(kDescWrite | kDescNext), 0});
+  for (std::uint16_t i = 0; i < kHostileRingSize; ++i)
+    table[i].next = static_cast<std::uint16_t>(i + 1);
+  table.back() = {0x4000, last, kDescWrite, 0};
+  for (std::uint16_t head = 0; head < kHostileRingSize; ++head) {
+    const std::uint64_t addr = 0x8000 + 0x100u * head;
+    guest.write_table(addr, table);
+    const auto bytes = static_cast<std::uint32_t>(table.size() * sizeof(Desc));
+    ring.desc(head) = {addr, bytes, kDescIndirect, 0};
+  }
+}
+
 }  // namespace vringlab::test

@@ -84,7 +84,7 @@ class NetRxFuzz {
     require(turn != Turn::kBroken || broken(), "a broken queue says so");
     require(turn != Turn::kPacket || progress() > before, "no turn is for nothing");
     require(turn != Turn::kEmpty || !rx_.pending(), "a packet is not forgotten");
-    require(ledger.descriptor_reads + ledger.table_bytes / sizeof(Desc) <= kMaxReads,
+    require(ledger.descriptor_reads + ledger.table_bytes / sizeof(Desc) <= most_reads(),
             "the descriptors of a packet are bounded");
     require(put_ == socket_.waiting.size() + socket_.outstanding + finished(), "none is lost");
     if (turn != Turn::kPacket) end_of_run();
@@ -107,11 +107,16 @@ class NetRxFuzz {
     rx_.ring().start(base);
   }
 
+  // All that a packet may have, the chain that goes beyond it, and a head to each table.
+  std::size_t most_reads() const {
+    const std::size_t size = guest_.config.size;
+    const std::size_t room = chain_room(size, guest_.memory.regions());
+    return std::max<std::size_t>(room, kMaxBuffers) + 2 * size;
+  }
+
   bool broken() { return rx_.ring().state().broken != RingError::kNone; }
 
-  static constexpr std::uint32_t kMaxBuffers = 3;
-  // Room for the pieces of two rings, one more chain, and the heads of them all.
-  static constexpr std::size_t kMaxReads = std::size_t{4} * kHostileRingSize;
+  static constexpr std::uint32_t kMaxBuffers = 6;
 
   HostileGuest guest_;
   PacketQueue socket_;

@@ -132,8 +132,22 @@ inline Seeds net_rx_chains() {
   return seeds;
 }
 
+// Tables whose descriptors add up to more than the ring has, full or nearly empty.
+inline Seed net_rx_tables(std::uint32_t len) {
+  RawGuest guest(regions_of(Layout::kOne));
+  RawRing ring(guest, kHostileRingSize, kIndirect);
+  put_writable_tables(guest, ring, len, 16);
+  Output out(GuestConfig::encode(kIndirect, Layout::kOne) | kMergeableBit);
+  write_memory(guest, out);
+  out.packets(1, 80).packets(1, 4).packets(1, 60);
+  for (std::size_t head = 0; head < kHostileRingSize; ++head) out.op(RxOp::kOffer).u8(head);
+  return out.steps(4).bytes();
+}
+
 inline Seeds net_rx_seeds() {
   Seeds seeds = net_rx_chains();
+  seeds["w08_tables_of_two_bytes_each"] = net_rx_tables(2);
+  seeds["w08_tables_of_empty_descriptors"] = net_rx_tables(0);
   Output plain(0);
   plain.packets(2, 1500).buffer(0, 1511).buffer(1, 1512).steps(3);
   seeds["t03_plain_too_large"] = plain.bytes();

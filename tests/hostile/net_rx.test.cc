@@ -18,7 +18,6 @@ using test::RxRig;
 constexpr std::uint64_t kData = 0x10000;  // where tests put buffers
 constexpr std::uint32_t kHeader = sizeof(VirtioNetHdr);
 constexpr NetRxConfig kMergeable{.mergeable = true};
-constexpr std::uint16_t kWritableNext = kDescWrite | kDescNext;
 
 // Of three buffers the one at `bad` is malformed: all up to it come back, no more.
 void expect_given_back(std::uint16_t bad, const Desc& desc, RingError error) {
@@ -155,17 +154,9 @@ TEST(NetRxDrops, what_takes_more_buffers_than_a_packet_may) {
   expect_packet(rig, kData, 1023, 1024, 9);
 }
 
-// Each of 8 heads leads to a table of 8 entries of `len` bytes, the last entry `last`.
 void offer_tables(RxRig& rig, std::uint32_t len, std::uint32_t last) {
-  for (std::uint16_t head = 0; head < 8; ++head) {
-    const std::uint64_t table = 0x8000u + 0x100u * head;
-    for (std::uint16_t i = 0; i < 8; ++i)
-      rig.guest.write(table + 16u * i,
-                      Desc{kData, i < 7 ? len : last, i < 7 ? kWritableNext : kDescWrite,
-                           static_cast<std::uint16_t>(i + 1)});
-    rig.ring.desc(head) = {table, 8 * 16, kDescIndirect, 0};
-    rig.ring.offer(head);
-  }
+  test::put_writable_tables(rig.guest, rig.ring, len, last);
+  for (std::uint16_t head = 0; head < 8; ++head) rig.ring.offer(head);
 }
 
 // Chains of tables have more descriptors than the ring: no packet gets more than its
