@@ -154,7 +154,7 @@ TEST(Run, skipped_polls_are_the_polls_of_the_long_way) {
 }
 
 TEST(Run, a_slow_worker_makes_the_guest_poll_and_none_is_forgotten) {
-  Scenario s{.costs = {{"tun_send_call", 100000}}, .packets = kPackets};
+  Scenario s{.costs = {{"tun_send_call", 1000000}}, .packets = kPackets};
   const RunResult skipped = run(s);
   EXPECT_GT(count(core(skipped, "guest"), Cost::kGuestPoll), kPackets);
   s.skip_polls = false;
