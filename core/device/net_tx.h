@@ -54,8 +54,8 @@ class NetTx {
         caller_(caller),
         config_(config),
         pieces_(chain_room(ring_.state().size, regions) * config.copy_batch),
-        staged_(config.copy_batch) {
-    batch_.reserve(config.batch);
+        staged_(config.copy_batch),
+        batch_(config.batch) {
     const std::size_t room = pieces_.size() / config.copy_batch;
     for (std::size_t i = 0; i < staged_.size(); ++i)
       staged_[i].chain.room = std::span(pieces_).subspan(i * room, room);
@@ -64,19 +64,20 @@ class NetTx {
   // Takes at most one packet.
   Turn step() {
     if (!running_) begin_run();
-    Chain& chain = staged_[staged_count_].chain;
+    Staged& next = staged_[staged_count_];
+    Chain& chain = next.chain;
     RingError error = RingError::kNone;
     const Fetch fetch = ring_.next_chain(chain, error);
     if (fetch != Fetch::kHead)
       return end_run(fetch == Fetch::kEmpty ? Turn::kEmpty : Turn::kBroken);
     ++counters_.taken;
-    if (error == RingError::kNone) error = stage(chain);
+    if (error == RingError::kNone) error = stage(next);
     if (error != RingError::kNone) refuse(chain.head, error);
     run_bytes_ += chain.readable_bytes;
     // A refused chain may have cut a batch of copies short: watch both limits.
-    if (staged_count_ == config_.copy_batch || batch_.size() + staged_count_ == config_.batch)
+    if (staged_count_ == config_.copy_batch || batch_count_ + staged_count_ == config_.batch)
       copy_staged();
-    if (batch_.size() == config_.batch) flush();
+    if (batch_count_ == config_.batch) flush();
     if (++run_packets_ >= config_.weight.packets || run_bytes_ >= config_.weight.bytes)
       return end_run(Turn::kYield);
     return Turn::kPacket;
@@ -89,8 +90,8 @@ class NetTx {
   void reset() {
     for (std::uint32_t i = 0; i < staged_count_; ++i)
       buffers_.release(staged_[i].buffer.hard_start);
-    for (const XdpBuffer& buffer : batch_) buffers_.release(buffer.hard_start);
-    batch_.clear();
+    for (const XdpBuffer& buffer : batch()) buffers_.release(buffer.hard_start);
+    batch_count_ = 0;
     staged_count_ = 0;
     running_ = false;
     ring_.reset();
@@ -110,6 +111,8 @@ class NetTx {
     XdpBuffer buffer;
   };
 
+  std::span<const XdpBuffer> batch() const { return std::span(batch_).first(batch_count_); }
+
   void begin_run() {
     running_ = true;
     run_packets_ = 0;
@@ -117,39 +120,40 @@ class NetTx {
     ring_.disable_notify();
   }
 
-  Turn end_run(Turn why) {
+  [[gnu::noinline]] Turn end_run(Turn why) {
     running_ = false;
     copy_staged();
     flush();
     return why;
   }
 
-  RingError stage(const Chain& chain) {
-    const auto request = parse_tx(chain, config_.header_bytes, config_.xdp_headroom);
+  RingError stage(Staged& staged) {
+    const auto request = parse_tx(staged.chain, config_.header_bytes, config_.xdp_headroom);
     if (!request.ok()) return request.error();
     std::byte* memory = buffers_.allocate(request.value().buffer_bytes);
     if (memory == nullptr) return RingError::kNoBuffer;
-    Staged& staged = staged_[staged_count_++];
+    ++staged_count_;
     staged.request = request.value();
     staged.buffer = {memory, xdp_frame_offset(config_.xdp_headroom), request.value().frame_bytes};
     return RingError::kNone;
   }
 
   // A chain that can't be sent goes back at once, with length 0, in its order.
-  void refuse(std::uint16_t head, RingError error) {
+  [[gnu::noinline]] void refuse(std::uint16_t head, RingError error) {
     copy_staged();
     ++counters_.refused;
     counters_.last_error = error;
     ring_.push_used(head, 0);
   }
 
-  void copy_staged() {
+  // Inlined by force where each packet passes: a call here saves every register.
+  [[gnu::always_inline]] void copy_staged() {
     if (staged_count_ == 0) return;
     if (config_.copy_batch > 1) ring_.payload().begin_copies();
     for (std::uint32_t i = 0; i < staged_count_; ++i) {
       const Staged& staged = staged_[i];
       copy_frame(ring_.payload(), staged.chain, staged.request, staged.buffer);
-      batch_.push_back(staged.buffer);
+      batch_[batch_count_++] = staged.buffer;
       ring_.push_used(staged.chain.head, 0);
     }
     if (config_.copy_batch > 1) ring_.payload().end_copies();
@@ -158,7 +162,7 @@ class NetTx {
 
   // Hands the batch to the sink, then lets the driver have its buffers back.
   void flush() {
-    if (!batch_.empty()) send_batch();
+    if (batch_count_ > 0) send_batch();
     if (ring_.flush_used() > 0 && ring_.should_call()) {
       ++counters_.calls;
       caller_.call();
@@ -167,14 +171,14 @@ class NetTx {
 
   void send_batch() {
     ++counters_.batches;
-    if (sink_.send(batch_)) {
-      counters_.packets += batch_.size();
-      for (const XdpBuffer& buffer : batch_) counters_.bytes += buffer.frame_bytes;
+    if (sink_.send(batch())) {
+      counters_.packets += batch_count_;
+      for (const XdpBuffer& buffer : batch()) counters_.bytes += buffer.frame_bytes;
     } else {
-      counters_.dropped += batch_.size();
-      for (const XdpBuffer& buffer : batch_) buffers_.release(buffer.hard_start);
+      counters_.dropped += batch_count_;
+      for (const XdpBuffer& buffer : batch()) buffers_.release(buffer.hard_start);
     }
-    batch_.clear();
+    batch_count_ = 0;
   }
 
   DeviceRing<A, P> ring_;
@@ -185,7 +189,8 @@ class NetTx {
   std::vector<Piece> pieces_;   // chain rooms of all staged chains
   std::vector<Staged> staged_;  // at least one: the chain being fetched
   std::uint32_t staged_count_ = 0;
-  std::vector<XdpBuffer> batch_;  // copied, not yet sent
+  std::vector<XdpBuffer> batch_;  // copied, not yet sent: the first batch_count_
+  std::uint32_t batch_count_ = 0;
   bool running_ = false;
   std::uint32_t run_packets_ = 0;
   std::uint64_t run_bytes_ = 0;  // one chain may have 2^32 - 1
