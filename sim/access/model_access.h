@@ -30,7 +30,7 @@ struct DeviceContext {
   bool unmapped = false;               // the plan's mappings can't be used now
 
   bool opens_section(Scope scope) const {
-    return (open_scopes >> static_cast<unsigned>(scope) & 1) != 0;
+    return (open_scopes & 1u << static_cast<unsigned>(scope)) != 0;
   }
   void set_unmapped(const AccessPlan& plan, bool now);
   void leave_section() { variant = ring_variant_base({.in_section = false, .unmapped = unmapped}); }
