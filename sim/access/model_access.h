@@ -33,6 +33,7 @@ struct DeviceContext {
     return (open_scopes & 1u << static_cast<unsigned>(scope)) != 0;
   }
   void set_unmapped(const AccessPlan& plan, bool now);
+  void enter_section(Scope scope);
   void leave_section() { variant = ring_variant_base({.in_section = false, .unmapped = unmapped}); }
 };
 
@@ -104,9 +105,7 @@ class ModelAccess {
   }
 
   void begin_section(Scope scope) {
-    if (!context_->opens_section(scope)) return;
-    context_->core->run(operation_index(Op::kSectionAvail) + static_cast<std::size_t>(scope));
-    context_->variant = ring_variant_base({.in_section = true, .unmapped = context_->unmapped});
+    if (context_->opens_section(scope)) context_->enter_section(scope);
   }
   void end_section(Scope scope) {
     if (context_->opens_section(scope)) context_->leave_section();

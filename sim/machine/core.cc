@@ -68,6 +68,10 @@ Core::Core(Machine& machine, CoreId id, std::span<const Operation> operations, s
   hot_ = operations_.data();
 }
 
+void Core::drain(Step step) {
+  if (outstanding_ps_ > clock_ps_) charge(Cost::kBarrierDrain, step, outstanding_ps_ - clock_ps_);
+}
+
 // Part of the latency is waited for, part goes on while the core does.
 inline void Core::wait_for(Level level, LineId line, Step step) {
   std::uint64_t done = clock_ps_ + machine_->latency_ps[static_cast<std::size_t>(level)];

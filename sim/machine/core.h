@@ -169,9 +169,7 @@ class Core {
 
   // A barrier lets nothing later start before the oldest outstanding load is
   // done: what out-of-order execution would have hidden is waited for.
-  void drain(Step step) {
-    if (outstanding_ps_ > clock_ps_) charge(Cost::kBarrierDrain, step, outstanding_ps_ - clock_ps_);
-  }
+  void drain(Step step);
   void count(Event event, Step step) {
     clock_ps_ += machine_->event_ps[static_cast<std::size_t>(event)];
     ++events_[static_cast<std::size_t>(event)][index(step)];
