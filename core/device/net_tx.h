@@ -50,8 +50,8 @@ class NetTx {
         config_(config),
         next_socket_(config.socket),
         pieces_(chain_room(ring_.state().size, regions) * config.copy_batch),
-        staged_(config.copy_batch) {
-    batch_.reserve(config.batch);
+        staged_(config.copy_batch),
+        batch_(config.batch) {
     const std::size_t room = pieces_.size() / config.copy_batch;
     for (std::size_t i = 0; i < staged_.size(); ++i)
       staged_[i].chain.room = std::span(pieces_).subspan(i * room, room);
@@ -60,13 +60,14 @@ class NetTx {
   // Takes at most one packet.
   Turn step() {
     if (!running_) begin_run();
-    Chain& chain = staged_[staged_count_].chain;
+    Staged& next = staged_[staged_count_];
+    Chain& chain = next.chain;
     RingError error = RingError::kNone;
     const Fetch fetch = ring_.next_chain(chain, error);
     if (fetch != Fetch::kHead)
       return end_run(fetch == Fetch::kEmpty ? Turn::kEmpty : Turn::kBroken);
     ++counters_.taken;
-    if (error == RingError::kNone) error = accept(chain);
+    if (error == RingError::kNone) error = accept(next);
     if (error == RingError::kNoBuffer) return put_back();
     if (error != RingError::kNone) refuse(chain.head, error);
     run_bytes_ += chain.readable_bytes;
@@ -86,8 +87,8 @@ class NetTx {
   void reset() {
     for (std::uint32_t i = 0; i < staged_count_; ++i)
       buffers_.release(staged_[i].buffer.hard_start);
-    for (const XdpBuffer& buffer : batch_) buffers_.release(buffer.hard_start);
-    batch_.clear();
+    for (const XdpBuffer& buffer : batch()) buffers_.release(buffer.hard_start);
+    batch_count_ = 0;
     staged_count_ = 0;
     alone_count_ = 0;
     running_ = false;
@@ -115,6 +116,8 @@ class NetTx {
     XdpBuffer buffer;
   };
 
+  std::span<const XdpBuffer> batch() const { return std::span(batch_).first(batch_count_); }
+
   void begin_run() {
     running_ = true;
     run_packets_ = 0;
@@ -123,7 +126,7 @@ class NetTx {
     ring_.disable_notify();
   }
 
-  Turn end_run(Turn why) {
+  [[gnu::noinline]] Turn end_run(Turn why) {
     running_ = false;
     copy_staged();
     flush();
@@ -131,26 +134,27 @@ class NetTx {
   }
 
   // Takes a well-formed chain on: into a buffer of the batch, or to the sink alone.
-  RingError accept(const Chain& chain) {
-    const auto request = parse_tx(chain, config_.header_bytes, config_.socket.headroom);
+  RingError accept(Staged& staged) {
+    const auto request = parse_tx(staged.chain, config_.header_bytes, config_.socket.headroom);
     if (!request.ok()) return request.error();
-    if (config_.socket.batches && request.value().buffer_bytes != 0) return stage(request.value());
-    return send_alone(chain, request.value());
+    if (config_.socket.batches && request.value().buffer_bytes != 0)
+      return stage(staged, request.value());
+    return send_alone(staged.chain, request.value());
   }
 
-  RingError stage(const TxRequest& request) {
+  RingError stage(Staged& staged, const TxRequest& request) {
     std::byte* memory = buffers_.allocate(request.buffer_bytes);
     if (memory == nullptr) return RingError::kNoBuffer;
-    Staged& staged = staged_[staged_count_++];
+    ++staged_count_;
     staged.request = request;
     staged.buffer = {memory, xdp_frame_offset(config_.socket.headroom), request.frame_bytes};
     return RingError::kNone;
   }
 
   // What was batched goes first, so that frames keep their order.
-  RingError send_alone(const Chain& chain, const TxRequest& request) {
+  [[gnu::noinline]] RingError send_alone(const Chain& chain, const TxRequest& request) {
     copy_staged();
-    if (!batch_.empty()) flush();
+    if (batch_count_ > 0) flush();
     const bool more = ring_.seen_pending() && run_packets_ + 1 < config_.weight.packets &&
                       run_bytes_ + chain.readable_bytes < config_.weight.bytes;
     const RingError error = sink_.send_alone(ring_.payload(), {chain, request, more});
@@ -173,7 +177,7 @@ class NetTx {
   }
 
   // A chain that can't be sent goes back at once, with length 0, in its order.
-  void refuse(std::uint16_t head, RingError error) {
+  [[gnu::noinline]] void refuse(std::uint16_t head, RingError error) {
     copy_staged();
     count_refused(error);
     ring_.push_used(head, 0);
@@ -183,7 +187,8 @@ class NetTx {
     counters_.last_error = error;
   }
 
-  void copy_staged() {
+  // Inlined by force where each packet passes: a call here saves every register.
+  [[gnu::always_inline]] void copy_staged() {
     if (staged_count_ == 0) return;
     if (config_.copy_batch > 1) ring_.payload().begin_copies();
     for (std::uint32_t i = 0; i < staged_count_; ++i) {
@@ -191,7 +196,7 @@ class NetTx {
       const RingError error =
           copy_frame(ring_.payload(), staged.chain, staged.request, staged.buffer);
       if (error == RingError::kNone) {
-        batch_.push_back(staged.buffer);
+        batch_[batch_count_++] = staged.buffer;
       } else {
         buffers_.release(staged.buffer.hard_start);
         count_refused(error);
@@ -204,7 +209,7 @@ class NetTx {
 
   // Hands the batch to the sink, then lets the driver have its buffers back.
   void flush() {
-    if (!batch_.empty()) send_batch();
+    if (batch_count_ > 0) send_batch();
     alone_count_ = 0;
     if (ring_.flush_used() > 0 && ring_.should_call()) {
       ++counters_.calls;
@@ -214,18 +219,18 @@ class NetTx {
 
   void send_batch() {
     ++counters_.batches;
-    if (sink_.send(batch_)) {
-      counters_.packets += batch_.size();
-      for (const XdpBuffer& buffer : batch_) counters_.bytes += buffer.frame_bytes;
+    if (sink_.send(batch())) {
+      counters_.packets += batch_count_;
+      for (const XdpBuffer& buffer : batch()) counters_.bytes += buffer.frame_bytes;
     } else {
-      counters_.dropped += batch_.size();
-      for (const XdpBuffer& buffer : batch_) buffers_.release(buffer.hard_start);
+      counters_.dropped += batch_count_;
+      for (const XdpBuffer& buffer : batch()) buffers_.release(buffer.hard_start);
     }
-    batch_.clear();
+    batch_count_ = 0;
   }
 
   // Frames sent or to be sent whose chains the driver doesn't have back.
-  std::size_t unpublished() const { return batch_.size() + alone_count_; }
+  std::uint32_t unpublished() const { return batch_count_ + alone_count_; }
 
   DeviceRing<A, P> ring_;
   B& buffers_;
@@ -236,7 +241,8 @@ class NetTx {
   std::vector<Piece> pieces_;   // chain rooms of all staged chains
   std::vector<Staged> staged_;  // at least one: the chain being fetched
   std::uint32_t staged_count_ = 0;
-  std::vector<XdpBuffer> batch_;   // copied, not yet sent
+  std::vector<XdpBuffer> batch_;  // copied, not yet sent: the first batch_count_
+  std::uint32_t batch_count_ = 0;
   std::uint32_t alone_count_ = 0;  // sent alone, not yet published
   bool running_ = false;
   std::uint32_t run_packets_ = 0;

@@ -22,4 +22,9 @@ void DeviceContext::set_unmapped(const AccessPlan& plan, bool now) {
   leave_section();
 }
 
+void DeviceContext::enter_section(Scope scope) {
+  core->run(operation_index(Op::kSectionAvail) + static_cast<std::size_t>(scope));
+  variant = ring_variant_base({.in_section = true, .unmapped = unmapped});
+}
+
 }  // namespace vringlab::sim

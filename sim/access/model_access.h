@@ -30,9 +30,10 @@ struct DeviceContext {
   bool unmapped = false;               // the plan's mappings can't be used now
 
   bool opens_section(Scope scope) const {
-    return (open_scopes >> static_cast<unsigned>(scope) & 1) != 0;
+    return (open_scopes & 1u << static_cast<unsigned>(scope)) != 0;
   }
   void set_unmapped(const AccessPlan& plan, bool now);
+  void enter_section(Scope scope);
   void leave_section() { variant = ring_variant_base({.in_section = false, .unmapped = unmapped}); }
 };
 
@@ -81,12 +82,13 @@ class ModelAccess {
   void put_used_elements(std::uint16_t slot, const UsedElem* elems, std::uint16_t count) {
     const UsedElem* first = areas_.used_ring() + slot;
     const std::size_t op = number(count == 1 ? RingOp::kPutUsedOne : RingOp::kPutUsedBlock);
-    core().begin(op);
-    touch_page(first, Step::kUsed, plan_.map_used);
+    Core& core = *context_->core;
+    core.begin(op);
+    touch_page(core, core.offset_of(first), Step::kUsed, plan_.map_used);
     if (count > 1)
-      core().copy_bytes(static_cast<std::uint32_t>(count * sizeof(UsedElem)), Step::kUsed);
-    core().store_lines(line(first), line(first + count - 1), Step::kUsed);
-    core().end(op);
+      core.copy_bytes(static_cast<std::uint32_t>(count * sizeof(UsedElem)), Step::kUsed);
+    core.store_lines(core.line_of(first), core.line_of(first + count - 1), Step::kUsed);
+    core.end(op);
     memory_.put_used_elements(slot, elems, count);
   }
   void put_used_flags(std::uint16_t flags) {
@@ -103,9 +105,7 @@ class ModelAccess {
   }
 
   void begin_section(Scope scope) {
-    if (!context_->opens_section(scope)) return;
-    core().run(operation_index(Op::kSectionAvail) + static_cast<std::size_t>(scope));
-    context_->variant = ring_variant_base({.in_section = true, .unmapped = context_->unmapped});
+    if (context_->opens_section(scope)) context_->enter_section(scope);
   }
   void end_section(Scope scope) {
     if (context_->opens_section(scope)) context_->leave_section();
@@ -114,36 +114,41 @@ class ModelAccess {
   template <OrderPoint P>
   void order() {
     if constexpr (P == OrderPoint::kDeviceEnableNotify) {
-      core().run(operation_index(Op::kEnableNotifyBarrier));
+      context_->core->run(operation_index(Op::kEnableNotifyBarrier));
     } else if constexpr (P == OrderPoint::kDeviceCallDecision) {
-      core().run(operation_index(Op::kCallDecisionBarrier));
+      context_->core->run(operation_index(Op::kCallDecisionBarrier));
     }
   }
 
  private:
-  Core& core() { return *context_->core; }
-  LineId line(const void* p) { return core().line_of(p); }
   std::size_t number(RingOp op) const { return context_->variant + static_cast<std::size_t>(op); }
 
-  void touch_page(const void* p, Step step, bool mapped) {
-    const std::uint64_t offset = core().offset_of(p);
-    core().touch_page(
+  void touch_page(Core& core, std::uint64_t offset, Step step, bool mapped) {
+    core.touch_page(
         mapped && !context_->unmapped ? mapped_page(offset) : user_page(*context_, offset), step);
   }
-  void read(RingOp op, const void* p, Step step, bool mapped) {
-    core().begin(number(op));
-    touch_page(p, step, mapped);
-    core().load(line(p), step);
-    core().end(number(op));
+  // The core is looked up once: stores of bytes may change any pointer, as far as
+  // the compiler knows.
+  void read(RingOp ring_op, const void* p, Step step, bool mapped) {
+    Core& core = *context_->core;
+    const std::size_t op = number(ring_op);
+    const std::uint64_t offset = core.offset_of(p);
+    core.begin(op);
+    touch_page(core, offset, step, mapped);
+    core.load(line_at(offset), step);
+    core.end(op);
   }
   void read_avail(RingOp op, Step step, std::size_t word) {
     read(op, areas_.avail + word, step, plan_.map_avail);
   }
-  void write_used(RingOp op, Step step, std::size_t word) {
-    core().begin(number(op));
-    touch_page(areas_.used + word, step, plan_.map_used);
-    core().store(line(areas_.used + word), step);
-    core().end(number(op));
+  void write_used(RingOp ring_op, Step step, std::size_t word) {
+    Core& core = *context_->core;
+    const std::size_t op = number(ring_op);
+    const std::uint64_t offset = core.offset_of(areas_.used + word);
+    core.begin(op);
+    touch_page(core, offset, step, plan_.map_used);
+    core.store(line_at(offset), step);
+    core.end(op);
     context_->bells->used_written = true;
   }
 
@@ -160,51 +165,55 @@ class ModelPayload {
       : memory_(memory), context_(&context) {}
 
   Result<std::size_t> translate(GuestAddr addr, std::uint32_t len, std::span<Piece> out) {
-    core().run(operation_index(Op::kTranslate));
+    context_->core->run(operation_index(Op::kTranslate));
     return memory_.translate(addr, len, out);
   }
   void copy_in(Transfer what, std::byte* host, const std::byte* source, std::uint32_t len) {
-    const Copy copy = begin_copy(what, source);
-    core().load_lines(line(source), line(source + len - 1), copy.step);
-    if (what != Transfer::kIndirect)
-      core().store_lines(line(host), line(host + len - 1), copy.step);
-    core().copy_bytes(len, copy.step);
-    core().end(copy.op);
+    Core& core = *context_->core;
+    const Copy copy = copy_of(what);
+    const std::uint64_t from = core.offset_of(source);
+    core.begin(copy.op);
+    core.touch_page(user_page(*context_, from), copy.step);
+    core.load_lines(line_at(from), line_at(from + len - 1), copy.step);
+    if (what != Transfer::kIndirect) {
+      const std::uint64_t to = core.offset_of(host);
+      core.store_lines(line_at(to), line_at(to + len - 1), copy.step);
+    }
+    core.copy_bytes(len, copy.step);
+    core.end(copy.op);
     memory_.copy_in(what, host, source, len);
   }
   // The source is the caller's, and so is the cost of reading it.
   void copy_out(Transfer what, std::byte* host, const std::byte* source, std::uint32_t len) {
-    const Copy copy = begin_copy(what, host);
-    core().store_lines(line(host), line(host + len - 1), copy.step);
-    core().copy_bytes(len, copy.step);
-    core().end(copy.op);
+    Core& core = *context_->core;
+    const Copy copy = copy_of(what);
+    const std::uint64_t to = core.offset_of(host);
+    core.begin(copy.op);
+    core.touch_page(user_page(*context_, to), copy.step);
+    core.store_lines(line_at(to), line_at(to + len - 1), copy.step);
+    core.copy_bytes(len, copy.step);
+    core.end(copy.op);
     memory_.copy_out(what, host, source, len);
   }
   void begin_copies() {
-    core().run(operation_index(Op::kCopySection));
+    context_->core->run(operation_index(Op::kCopySection));
     in_section_ = true;
   }
   void end_copies() { in_section_ = false; }
 
  private:
-  Core& core() { return *context_->core; }
-  LineId line(const void* p) { return core().line_of(p); }
-
   struct Copy {
     std::size_t op;
     Step step;
   };
-  // Begins a copy of at least one byte whose guest end is at `guest`.
-  Copy begin_copy(Transfer what, const std::byte* guest) {
+  // A copy of at least one byte.
+  Copy copy_of(Transfer what) const {
     constexpr Op kAlone[] = {Op::kIndirectCopy, Op::kHeaderCopy, Op::kPayloadCopy};
     constexpr Op kInSection[] = {Op::kIndirectCopy, Op::kHeaderCopyInSection,
                                  Op::kPayloadCopyInSection};
     constexpr Step kStepOf[] = {Step::kDescriptor, Step::kHeaderCopy, Step::kPayloadCopy};
     const auto i = static_cast<std::size_t>(what);
-    const Copy copy{operation_index((in_section_ ? kInSection : kAlone)[i]), kStepOf[i]};
-    core().begin(copy.op);
-    core().touch_page(user_page(*context_, core().offset_of(guest)), copy.step);
-    return copy;
+    return {operation_index((in_section_ ? kInSection : kAlone)[i]), kStepOf[i]};
   }
 
   DirectPayload memory_;

@@ -39,22 +39,23 @@ class Testpmd {
         arrivals_(arrivals),
         latency_(&latency),
         kick_host_(kick_host) {
+    if (config.packets == 0) state_ = State::kDone;
     if (!config.interrupts) ring.disable_callback();
     arrivals_.wait_for(core);
   }
 
   Core& core() { return *core_; }
   const Core& core() const { return *core_; }
-  bool runnable() const { return !done() && !polling_ && !asleep_; }
-  bool done() const { return sent_ == config_.packets; }
-  bool asleep() const { return asleep_; }
+  bool runnable() const { return state_ <= State::kWaiting; }
+  bool done() const { return state_ == State::kDone; }
+  bool asleep() const { return state_ == State::kAsleep; }
   std::uint64_t sent() const { return sent_; }
   std::uint64_t kicks() const { return kicks_; }
   std::uint64_t interrupts() const { return interrupts_; }
 
   // Fills at most one frame.
   void step() {
-    if (waiting_) {
+    if (state_ == State::kWaiting) {
       poll();
       return;
     }
@@ -77,8 +78,8 @@ class Testpmd {
   // The device wrote what this side polls in a step that started at `start_ps`;
   // `first`: at equal time the guest's poll came before it.
   void used_written(std::uint64_t start_ps, bool first) {
-    if (!polling_) return;
-    polling_ = false;
+    if (state_ != State::kPolling) return;
+    state_ = State::kWaiting;
     const std::uint64_t missed = polls_before(core_->now(), start_ps, poll_ps(), first);
     build_burst(missed);
     core_->run_times(operation_index(Op::kGuestPoll), missed);
@@ -87,8 +88,8 @@ class Testpmd {
 
   // The device called; the guest hears of it at `at_ps`.
   void called(std::uint64_t at_ps) {
-    if (!asleep_) return;
-    asleep_ = false;
+    if (state_ != State::kAsleep) return;
+    state_ = State::kFilling;
     core_->idle_until(at_ps);
     core_->run(operation_index(Op::kGuestInterrupt));
     ++interrupts_;
@@ -96,6 +97,16 @@ class Testpmd {
   }
 
  private:
+  enum class State : std::uint8_t {
+    kFilling,
+    kWaiting,  // the ring is full: polls for used elements
+    kPolling,  // the last poll found none; more are accounted later
+    kAsleep,   // waits for a call
+    kDone      // all is sent
+  };
+
+  static constexpr std::uint32_t kHeaderBytes = sizeof(VirtioNetHdr);
+
   std::uint32_t descriptors() const { return config_.split_header ? 2 : 1; }
   std::uint64_t poll_ps() const {
     return core_->operation_ps(operation_index(Op::kGuestBurst)) +
@@ -114,23 +125,25 @@ class Testpmd {
   void fill() {
     const std::uint32_t offset = next_buffer_ * pool_.stride + FramePool::kFrameOffset;
     std::byte* frame = pool_.host + offset;
-    clear_header(frame - sizeof(VirtioNetHdr));
+    clear_header(frame - kHeaderBytes);
     write_frame(frame);
-    const GuestAddr addr{pool_.base.value + offset - sizeof(VirtioNetHdr)};
+    const GuestAddr addr{pool_.base.value + offset - kHeaderBytes};
     latency_->start(core_->now());
     queue(addr);
     if (++next_buffer_ == pool_.count) next_buffer_ = 0;
-    ++sent_;
+    if (++sent_ == config_.packets) state_ = State::kDone;
   }
 
+  // Room was checked.
   void queue(GuestAddr addr) {
-    constexpr std::uint32_t kHeader = sizeof(VirtioNetHdr);
-    const Buffer apart[] = {{addr, kHeader},
-                            {GuestAddr{addr.value + kHeader}, config_.frame_bytes}};
-    const Buffer whole[] = {{addr, kHeader + config_.frame_bytes}};
-    const auto buffers =
-        config_.split_header ? std::span<const Buffer>(apart) : std::span<const Buffer>(whole);
-    (void)ring_->add(buffers, {}, sent_);  // room was checked
+    if (config_.split_header) return queue_apart(addr);
+    const Buffer whole[] = {{addr, kHeaderBytes + config_.frame_bytes}};
+    (void)ring_->add(whole, {}, sent_);
+  }
+  [[gnu::noinline]] void queue_apart(GuestAddr addr) {
+    const Buffer apart[] = {{addr, kHeaderBytes},
+                            {GuestAddr{addr.value + kHeaderBytes}, config_.frame_bytes}};
+    (void)ring_->add(apart, {}, sent_);
   }
 
   // The driver writes the header only where it differs from zero, so its line
@@ -171,18 +184,21 @@ class Testpmd {
 
   void wait_for_room() {
     if (config_.interrupts) {
-      asleep_ = !ring_->enable_callback();
+      if (!ring_->enable_callback()) state_ = State::kAsleep;
     } else {
-      waiting_ = true;
+      state_ = State::kWaiting;
     }
   }
   void poll() {
     build_burst(1);
     core_->run(operation_index(Op::kGuestPoll));
     const bool found = ring_->reap().has_value();
-    waiting_ = ring_->state().free_count < descriptors();
-    built_ = !waiting_;
-    polling_ = config_.skip_polls && !found;
+    if (ring_->state().free_count >= descriptors()) {
+      state_ = State::kFilling;
+      built_ = true;
+    } else if (config_.skip_polls && !found) {
+      state_ = State::kPolling;
+    }
   }
 
   Core* core_;
@@ -198,9 +214,7 @@ class Testpmd {
   std::uint32_t in_burst_ = 0;     // frames added, not yet published
   std::uint32_t next_buffer_ = 0;  // of the pool
   bool built_ = false;             // the poll that found room has built the next burst
-  bool waiting_ = false;           // the ring is full: polls for used elements
-  bool polling_ = false;           // the last poll found none; more are accounted later
-  bool asleep_ = false;            // waits for a call
+  State state_ = State::kFilling;
 };
 
 }  // namespace vringlab::sim

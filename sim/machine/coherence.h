@@ -8,12 +8,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
 
 #include "sim/cost/names.h"
 #include "sim/cost/presets.h"
+#include "sim/machine/fifo_states.h"
 #include "sim/machine/fifo_tags.h"
 
 namespace vringlab::sim {
@@ -34,60 +36,60 @@ constexpr Cost cost_of(Level level) {
   return kCost[static_cast<std::size_t>(level)];
 }
 
-// L1 and L2 of one core. A line that another core took away has no numbers here,
-// so that a number that is held is a valid copy.
-class PrivateCaches {
+// L1 and L2 of one core. A line that another core took away has no state and no
+// number here, so that one that is held is a valid copy.
+class alignas(64) PrivateCaches {
  public:
-  struct Copy {
-    FillNumber l1_reads = 0;
-    FillNumber l1_writes = 0;  // l1_reads while this core is the line's modifier, else 0
-    FillNumber l2 = 0;
-    bool modified = false;  // this core is the line's modifier
-  };
-  // What nearly every access asks, without the way through the objects.
-  struct L1View {
-    const Copy* copies;  // by line
-    FifoTags<8>::View tags;
+  using L1 = FifoStates<8>;
 
-    // May this core use `line` from its L1, for reading or for writing?
-    bool reads(LineId line) const { return tags.holds(line, copies[line].l1_reads); }
-    bool writes(LineId line) const { return tags.holds(line, copies[line].l1_writes); }
-  };
+  PrivateCaches(CoreId core, std::uint32_t lines, const HostPreset& host)
+      : core_(core),
+        copies_(lines),
+        l1_(lines, line_sets(host.l1_bytes, 8)),
+        l2_(line_sets(host.l2_bytes, 8)) {}
 
-  PrivateCaches(std::uint32_t lines, const HostPreset& host)
-      : copies_(lines), l1_(line_sets(host.l1_bytes, 8)), l2_(line_sets(host.l2_bytes, 8)) {}
+  CoreId core() const { return core_; }
 
-  // Valid as long as the caches, wherever they are moved.
-  L1View l1() const { return {copies_.data(), l1_.view()}; }
-  bool l1_reads(LineId line) const { return l1().reads(line); }
-  bool l1_writes(LineId line) const { return l1().writes(line); }
+  // May this core use a line from its L1, for reading or for writing? Valid as
+  // long as the caches, wherever they are moved.
+  L1::View l1() const { return l1_.view(); }
+  bool l1_reads(LineId line) const { return l1_.reads(line); }
+  bool l1_writes(LineId line) const { return l1_.writes(line); }
 
   // Brings a line that L2 holds into L1; false: L2 holds it no more.
   bool refill_l1(LineId line) {
-    Copy& copy = copies_[line];
+    const Copy copy = copies_[line];
     if (!l2_.holds(line, copy.l2)) return false;
-    copy.l1_reads = l1_.fill(line);
-    copy.l1_writes = copy.modified ? copy.l1_reads : 0;
+    l1_.fill(line, copy.modified);
     return true;
   }
   void fill(LineId line, bool modified) {
-    const FillNumber l1 = l1_.fill(line);
-    copies_[line] = {l1, modified ? l1 : 0, l2_.fill(line), modified};
+    l1_.fill(line, modified);
+    copies_[line] = {l2_.fill(line), modified};
   }
+  // Of a line in L1.
   void start_modifying(LineId line) {
     copies_[line].modified = true;
-    copies_[line].l1_writes = copies_[line].l1_reads;
+    l1_.allow_writes(line);
   }
   void stop_modifying(LineId line) {
     copies_[line].modified = false;
-    copies_[line].l1_writes = 0;
+    l1_.forbid_writes(line);
   }
   bool modifies(LineId line) const { return copies_[line].modified; }
-  void invalidate(LineId line) { copies_[line] = {}; }
+  void invalidate(LineId line) {
+    copies_[line] = {};
+    l1_.invalidate(line);
+  }
 
  private:
+  struct Copy {
+    FillNumber l2 = 0;
+    bool modified = false;  // this core is the line's modifier
+  };
+  CoreId core_;               // whose these are
   std::vector<Copy> copies_;  // by line
-  FifoTags<8> l1_;
+  L1 l1_;                     // writable while this core is the line's modifier
   FifoTags<8> l2_;
 };
 
@@ -105,18 +107,16 @@ class Coherence {
 
   // An access that the core's own caches can't serve: where the line comes from.
   // The core holds it afterwards, after a write as its modifier.
-  Level read_shared(CoreId core, LineId line);
-  Level write_shared(CoreId core, LineId line);
+  Level read_shared(PrivateCaches& own, LineId line);
+  Level write_shared(PrivateCaches& own, LineId line);
 
-  Level read(CoreId core, LineId line) {
-    PrivateCaches& own = private_[core];
+  Level read(PrivateCaches& own, LineId line) {
     if (own.l1_reads(line)) return Level::kL1;
-    return own.refill_l1(line) ? Level::kL2 : read_shared(core, line);
+    return own.refill_l1(line) ? Level::kL2 : read_shared(own, line);
   }
-  Level write(CoreId core, LineId line) {
-    PrivateCaches& own = private_[core];
+  Level write(PrivateCaches& own, LineId line) {
     if (own.l1_writes(line)) return Level::kL1;
-    return own.modifies(line) && own.refill_l1(line) ? Level::kL2 : write_shared(core, line);
+    return own.modifies(line) && own.refill_l1(line) ? Level::kL2 : write_shared(own, line);
   }
 
  private:
@@ -155,18 +155,19 @@ class Coherence {
   }
 
   std::vector<Line> lines_;
-  std::vector<PrivateCaches> private_;  // by core
-  std::vector<Level> levels_;           // of a transfer, kMaxCores x kMaxCores
+  std::vector<PrivateCaches> private_;                            // by core
+  std::array<Level, std::size_t{kMaxCores} * kMaxCores> levels_;  // of a transfer, by pair
   FifoTags<16> l3_;
 };
 
 // These two are inlined by force: each miss runs one of them, and a call of this
 // many registers costs half of what they do.
-[[gnu::always_inline]] inline Level Coherence::read_shared(CoreId core, LineId line) {
+[[gnu::always_inline]] inline Level Coherence::read_shared(PrivateCaches& own, LineId line) {
   Line& state = lines_[line];
+  const CoreId core = own.core();
   const CoreId modifier = state.modifier;
   state.sharers = static_cast<std::uint16_t>(state.sharers | bit(core));
-  private_[core].fill(line, modifier == core);
+  own.fill(line, modifier == core);
   if (modifier == kNobody || modifier == core) return shared_level(state, line);
   private_[modifier].stop_modifying(line);
   state.modifier = kNobody;  // both share a clean copy now, and so does L3
@@ -174,9 +175,9 @@ class Coherence {
   return transfer(core, modifier);
 }
 
-[[gnu::always_inline]] inline Level Coherence::write_shared(CoreId core, LineId line) {
+[[gnu::always_inline]] inline Level Coherence::write_shared(PrivateCaches& own, LineId line) {
   Line& state = lines_[line];
-  PrivateCaches& own = private_[core];
+  const CoreId core = own.core();
   const unsigned others = state.sharers & ~unsigned{bit(core)};
   state.sharers = bit(core);
   state.modifier = core;

@@ -146,7 +146,8 @@ void expect_reference_levels(std::uint32_t lines, std::uint64_t seed) {
     const auto line = static_cast<LineId>(random.next() % lines);
     const bool write = random.next() % 3 == 0;
     const Level expected = write ? reference.write(core, line) : reference.read(core, line);
-    const Level level = write ? coherence.write(core, line) : coherence.read(core, line);
+    const Level level = write ? coherence.write(coherence.caches(core), line)
+                              : coherence.read(coherence.caches(core), line);
     ASSERT_EQ(level, expected) << "access " << i << (write ? " writes " : " reads ") << line
                                << " on core " << int{core};
     ++seen[static_cast<std::size_t>(level)];
@@ -170,52 +171,54 @@ struct Cores : testing::Test {
 };
 
 TEST_F(Cores, first_use_comes_from_memory_then_from_l1) {
-  EXPECT_EQ(coherence.read(0, 5), Level::kDram);
-  EXPECT_EQ(coherence.read(0, 5), Level::kL1);
-  EXPECT_EQ(coherence.read(2, 5), Level::kL3);  // the first miss brought it there
+  EXPECT_EQ(coherence.read(coherence.caches(0), 5), Level::kDram);
+  EXPECT_EQ(coherence.read(coherence.caches(0), 5), Level::kL1);
+  EXPECT_EQ(coherence.read(coherence.caches(2), 5), Level::kL3);  // the first miss brought it there
 }
 
 TEST_F(Cores, a_modified_line_is_transferred_once_then_shared) {
-  EXPECT_EQ(coherence.write(0, 5), Level::kDram);
-  EXPECT_EQ(coherence.read(3, 5), Level::kSocket);
-  EXPECT_EQ(coherence.read(3, 5), Level::kL1);
-  EXPECT_EQ(coherence.read(0, 5), Level::kL1);
-  EXPECT_EQ(coherence.read(2, 5), Level::kL3);  // clean now: no transfer from core 0
+  EXPECT_EQ(coherence.write(coherence.caches(0), 5), Level::kDram);
+  EXPECT_EQ(coherence.read(coherence.caches(3), 5), Level::kSocket);
+  EXPECT_EQ(coherence.read(coherence.caches(3), 5), Level::kL1);
+  EXPECT_EQ(coherence.read(coherence.caches(0), 5), Level::kL1);
+  EXPECT_EQ(coherence.read(coherence.caches(2), 5),
+            Level::kL3);  // clean now: no transfer from core 0
 }
 
 TEST_F(Cores, a_write_takes_the_line_from_all_and_waits_for_the_farthest) {
-  for (CoreId core = 0; core < kCores; ++core) coherence.read(core, 5);
-  EXPECT_EQ(coherence.write(0, 5), Level::kRemote);
-  EXPECT_EQ(coherence.write(0, 5), Level::kL1);
-  EXPECT_EQ(coherence.read(2, 5), Level::kCcx);
-  EXPECT_EQ(coherence.read(1, 5), Level::kL3);
+  for (CoreId core = 0; core < kCores; ++core) coherence.read(coherence.caches(core), 5);
+  EXPECT_EQ(coherence.write(coherence.caches(0), 5), Level::kRemote);
+  EXPECT_EQ(coherence.write(coherence.caches(0), 5), Level::kL1);
+  EXPECT_EQ(coherence.read(coherence.caches(2), 5), Level::kCcx);
+  EXPECT_EQ(coherence.read(coherence.caches(1), 5), Level::kL3);
 }
 
 TEST_F(Cores, a_clean_line_held_alone_becomes_writable_for_nothing) {
-  coherence.read(0, 5);
-  EXPECT_EQ(coherence.write(0, 5), Level::kL1);
-  EXPECT_EQ(coherence.read(2, 5), Level::kCcx);  // and from then on it is modified
+  coherence.read(coherence.caches(0), 5);
+  EXPECT_EQ(coherence.write(coherence.caches(0), 5), Level::kL1);
+  EXPECT_EQ(coherence.read(coherence.caches(2), 5),
+            Level::kCcx);  // and from then on it is modified
 }
 
 TEST_F(Cores, a_shared_line_is_not_writable) {
-  coherence.write(0, 5);
-  coherence.read(3, 5);
-  EXPECT_EQ(coherence.write(0, 5), Level::kSocket);
-  EXPECT_EQ(coherence.read(3, 5), Level::kSocket);
+  coherence.write(coherence.caches(0), 5);
+  coherence.read(coherence.caches(3), 5);
+  EXPECT_EQ(coherence.write(coherence.caches(0), 5), Level::kSocket);
+  EXPECT_EQ(coherence.read(coherence.caches(3), 5), Level::kSocket);
 }
 
 TEST_F(Cores, distance_is_the_same_both_ways) {
-  coherence.write(1, 5);
-  EXPECT_EQ(coherence.read(0, 5), Level::kRemote);
-  coherence.write(0, 6);
-  EXPECT_EQ(coherence.read(1, 6), Level::kRemote);
+  coherence.write(coherence.caches(1), 5);
+  EXPECT_EQ(coherence.read(coherence.caches(0), 5), Level::kRemote);
+  coherence.write(coherence.caches(0), 6);
+  EXPECT_EQ(coherence.read(coherence.caches(1), 6), Level::kRemote);
 }
 
 // 64 sets of 8 ways: the ninth line of a set drops the first from L1, not from L2.
 TEST_F(Cores, what_l1_has_no_room_for_is_in_l2) {
-  for (LineId line = 0; line <= 8 * 64; line += 64) coherence.read(0, line);
-  EXPECT_EQ(coherence.read(0, 0), Level::kL2);
-  EXPECT_EQ(coherence.read(0, 0), Level::kL1);
+  for (LineId line = 0; line <= 8 * 64; line += 64) coherence.read(coherence.caches(0), line);
+  EXPECT_EQ(coherence.read(coherence.caches(0), 0), Level::kL2);
+  EXPECT_EQ(coherence.read(coherence.caches(0), 0), Level::kL1);
 }
 
 TEST(CostOf, each_level_has_a_cost_of_its_own) {

@@ -68,9 +68,8 @@ Core::Core(Machine& machine, CoreId id, std::span<const Operation> operations, s
   hot_ = operations_.data();
 }
 
-void Core::load_miss(LineId line, Step step) {
-  const bool near = caches_->refill_l1(line);
-  wait_for(near ? Level::kL2 : machine_->coherence.read_shared(id_, line), line, step);
+void Core::drain(Step step) {
+  if (outstanding_ps_ > clock_ps_) charge(Cost::kBarrierDrain, step, outstanding_ps_ - clock_ps_);
 }
 
 // Part of the latency is waited for, part goes on while the core does.
@@ -85,10 +84,19 @@ inline void Core::wait_for(Level level, LineId line, Step step) {
   outstanding_ps_ = std::max(outstanding_ps_, done);
 }
 
+void Core::load_miss(LineId line, Step step) {
+  if (!caches_->refill_l1(line)) return load_shared(line, step);
+  wait_for(Level::kL2, line, step);
+}
+
+[[gnu::noinline]] void Core::load_shared(LineId line, Step step) {
+  wait_for(machine_->coherence.read_shared(*caches_, line), line, step);
+}
+
 void Core::load_many(LineId first, LineId last, Step step) {
   bool streaming = false;
   for (LineId line = first; line <= last; ++line) {
-    const Level level = machine_->coherence.read(id_, line);
+    const Level level = machine_->coherence.read(*caches_, line);
     if (level == Level::kL1) continue;
     if (streaming && level != Level::kL2) {
       count(Event::kLineStream, step);
@@ -100,8 +108,12 @@ void Core::load_many(LineId first, LineId last, Step step) {
 }
 
 void Core::store_miss(LineId line, Step step) {
-  const bool near = caches_->modifies(line) && caches_->refill_l1(line);
-  const Level level = near ? Level::kL2 : machine_->coherence.write_shared(id_, line);
+  if (!caches_->modifies(line) || !caches_->refill_l1(line)) return store_shared(line, step);
+  count(store_event(Level::kL2), step);
+}
+
+[[gnu::noinline]] void Core::store_shared(LineId line, Step step) {
+  const Level level = machine_->coherence.write_shared(*caches_, line);
   if (level != Level::kL1) count(store_event(level), step);
 }
 
@@ -117,9 +129,9 @@ Ledger Core::ledger() const {
     for (const Operation::Part& part : table_[op].parts)
       all.add(part.cost, part.step, part.ps * count, part.count * count);
   }
-  for (std::size_t step = 0; step < kSteps; ++step) {
-    for (std::size_t event = 0; event < kEvents; ++event) {
-      const std::uint64_t times = events_[step][event];
+  for (std::size_t event = 0; event < kEvents; ++event) {
+    for (std::size_t step = 0; step < kSteps; ++step) {
+      const std::uint64_t times = events_[event][step];
       if (times > 0)
         all.add(cost_of(event), static_cast<Step>(step), machine_->event_ps[event] * times, times);
     }

@@ -57,16 +57,17 @@ class Histogram {
 class LatencyLog {
  public:
   // `capacity` is a power of two, at least the packets under way.
-  explicit LatencyLog(std::size_t capacity) : started_(capacity) {}
+  explicit LatencyLog(std::size_t capacity) : mask_(capacity - 1), started_(capacity) {}
 
-  void start(std::uint64_t at_ps) { started_[head_++ & (started_.size() - 1)] = at_ps; }
+  void start(std::uint64_t at_ps) { started_[head_++ & mask_] = at_ps; }
   void finish(std::uint64_t at_ps) {
-    const std::uint64_t began = started_[tail_++ & (started_.size() - 1)];
+    const std::uint64_t began = started_[tail_++ & mask_];
     histogram_.add(at_ps > began ? at_ps - began : 0);
   }
   const Histogram& histogram() const { return histogram_; }
 
  private:
+  std::size_t mask_;
   std::vector<std::uint64_t> started_;
   std::size_t head_ = 0;
   std::size_t tail_ = 0;

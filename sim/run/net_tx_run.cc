@@ -21,8 +21,9 @@ void deliver(NetTxWorld& world, std::uint64_t start_ps, bool guest_first) {
 void run_world(NetTxWorld& world, const Scenario& s, RunControl* control) {
   Scheduler scheduler(tie_ranks<3>(s.tie_seed), world.guest, world.worker, world.invalidator);
   const bool guest_first = scheduler.first(NetTxWorld::kGuestCore, NetTxWorld::kWorkerCore);
+  // A worker whose queue is broken sleeps as well, so one look is enough while it runs.
   scheduler.run(
-      [&] { return world.worker.broken() || (world.guest.done() && world.worker.asleep()); },
+      [&] { return world.worker.asleep() && (world.worker.broken() || world.guest.done()); },
       [&] { return world.queue.bells.any(); },
       [&](std::size_t, std::uint64_t start_ps) {
         deliver(world, start_ps, guest_first);

@@ -25,6 +25,7 @@ struct XdpBuffer {
   std::uint32_t frame_bytes = 0;
 
   XdpMeta& meta() const { return *reinterpret_cast<XdpMeta*>(hard_start); }
+  std::byte* header() const { return reinterpret_cast<std::byte*>(&meta().header); }
   std::byte* frame() const { return hard_start + frame_offset; }
 };
 
