@@ -228,6 +228,9 @@ class ModelDriverAccess {
   ModelDriverAccess(Core& core, const RingAreas& areas)
       : memory_(areas), core_(&core), areas_(areas) {}
 
+  // The core that runs the driver from now on.
+  void run_on(Core& core) { core_ = &core; }
+
   void put_descriptor(std::uint16_t index, const Desc& desc) {
     store(areas_.desc + index, Step::kGuestFill);
     memory_.put_descriptor(index, desc);

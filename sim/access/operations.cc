@@ -276,6 +276,22 @@ Operation TableBuilder::other(Op op) const {
       return all(Step::kGenerate, {Cost::kGenerator, Cost::kSpinLock, Cost::kRingEntry});
     case Op::kGenerateFull:
       return all(Step::kGenerate, {Cost::kGenerator, Cost::kSpinLock, Cost::kSkbFree});
+    case Op::kStreamWrite:
+      return all(Step::kGuestWrite, {Cost::kSyscall, Cost::kTcpWrite});
+    case Op::kStreamTransmit:
+      return Builder(Step::kGuestFill, costs_).part(Cost::kTcpTransmit).part(Cost::kSpinLock, 2);
+    case Op::kStreamFree:
+      return one(Step::kGuestReap, Cost::kSkbFree);
+    case Op::kStreamAck:
+      return one(Step::kGuestAck, Cost::kTcpAckReceive);
+    case Op::kAckSend:
+      return all(Step::kAck, {Cost::kTcpAckSend, Cost::kSpinLock, Cost::kRingEntry});
+    case Op::kReaderWake:
+      return one(Step::kSend, Cost::kReaderWake);
+    case Op::kStreamRead:
+      return all(Step::kRead, {Cost::kSyscall, Cost::kTcpRead});
+    case Op::kStreamSwitch:
+      return one(Step::kRead, Cost::kContextSwitch);
     case Op::kGuestReceive:
       return one(Step::kGuestReceive, Cost::kGuestReceive);
     case Op::kGuestPacket:

@@ -65,6 +65,14 @@ enum class Op : std::uint8_t {
   kGenerate,      // a frame made by a generator and put into the socket's ring
   kGenerateFull,  // the same, and the ring has no room
   kGuestReceive,
+  kStreamWrite,     // a write into a TCP socket
+  kStreamTransmit,  // a packet down the guest's stack, under the locks of the only queue
+  kStreamFree,      // a sent packet freed by the guest's driver
+  kStreamAck,       // the guest takes an acknowledgement
+  kAckSend,         // the host makes one and puts it into the TAP's ring
+  kReaderWake,
+  kStreamRead,
+  kStreamSwitch,  // a core goes on with another process
   kGuestPacket,
   kGuestBurst,
   kGuestPublish,

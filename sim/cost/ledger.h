@@ -19,6 +19,14 @@ class Ledger {
     cell.ps += ps;
     cell.count += count;
   }
+  void add(const Ledger& other) {
+    for (std::size_t step = 0; step < kSteps; ++step) {
+      for (std::size_t cost = 0; cost < kCosts; ++cost) {
+        cells_[step][cost].ps += other.cells_[step][cost].ps;
+        cells_[step][cost].count += other.cells_[step][cost].count;
+      }
+    }
+  }
   const LedgerCell& at(Cost cost, Step step) const { return cells_[index(step)][index(cost)]; }
 
   std::uint64_t total_ps() const {

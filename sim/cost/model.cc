@@ -140,6 +140,13 @@ constexpr Use kUses[] = {
     {Cost::kGuestInterrupt, "guest_interrupt"},
     {Cost::kGuestReceive, "pmd_rx_packet"},
     {Cost::kGenerator, "pktgen_packet"},
+    {Cost::kTcpWrite, "tcp_write_call"},
+    {Cost::kTcpTransmit, "tcp_transmit"},
+    {Cost::kTcpReceive, "tcp_receive"},
+    {Cost::kTcpAckSend, "tcp_ack_send"},
+    {Cost::kTcpAckReceive, "tcp_ack_receive"},
+    {Cost::kTcpRead, "tcp_read_call"},
+    {Cost::kReaderWake, "reader_wake"},
     {Cost::kReceiveCall, "tun_receive_call"},
     {Cost::kGup, "gup_fast_per_page"},
     {Cost::kVmap, "vmap_page"},
@@ -173,6 +180,8 @@ CostModel resolve_costs(const HostPreset& host, const KernelPreset& kernel,
   for (const Cost poll : {Cost::kGuestPoll, Cost::kBusyPollTurn})
     set(poll, std::max<std::uint64_t>(m[poll], 1));
   m.copy_ps_per_byte = rows.per_byte("copy_per_byte.l1");
+  m.tcp_write_ps_per_byte = rows.per_byte("tcp_write_per_byte");
+  m.tcp_read_ps_per_byte = rows.per_byte("tcp_read_per_byte");
   m.ooo_overlap = rows.value("ooo_overlap");
   m.store_exposed = rows.value("store_exposed");
   m.wakeup_ps = rows.whole("wakeup.cpu_awake");

@@ -21,6 +21,8 @@ struct CostModel {
   double clock_ghz = 0;
   std::array<std::uint64_t, kCosts> ps{};  // picoseconds of one occurrence
   double copy_ps_per_byte = 0;             // picoseconds a byte, source and target in L1
+  double tcp_write_ps_per_byte = 0;        // kTcpWriteBytes
+  double tcp_read_ps_per_byte = 0;         // kTcpReadBytes
   double ooo_overlap = 0;                  // share of a load miss hidden by following work
   double store_exposed = 0;                // share of a store miss waited for
   std::uint64_t wakeup_ps = 0;             // from wake-up to running: latency, not work

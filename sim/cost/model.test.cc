@@ -78,7 +78,8 @@ TEST(ResolveCosts, no_cost_is_forgotten) {
   for (std::size_t i = 0; i < kCosts; ++i) {
     const auto cost = static_cast<Cost>(i);
     const bool computed = cost == Cost::kBarrierDrain || cost == Cost::kCopyBytes ||
-                          cost == Cost::kStoreMiss || cost == Cost::kTlb;
+                          cost == Cost::kStoreMiss || cost == Cost::kTlb ||
+                          cost == Cost::kTcpWriteBytes || cost == Cost::kTcpReadBytes;
     EXPECT_EQ(m[cost] > 0, !computed) << name(cost);
   }
   EXPECT_GT(m.stlb_hit_ps, 0u);

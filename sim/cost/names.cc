@@ -61,6 +61,15 @@ constexpr std::array<std::string_view, kCosts> kCostNames = {
     "guest_interrupt",
     "guest_receive",
     "generator",
+    "tcp_write",
+    "tcp_write_bytes",
+    "tcp_transmit",
+    "tcp_receive",
+    "tcp_ack_send",
+    "tcp_ack_receive",
+    "tcp_read",
+    "tcp_read_bytes",
+    "reader_wake",
     "gup",
     "vmap",
     "vunmap",
@@ -77,7 +86,7 @@ constexpr std::array<std::string_view, kSteps> kStepNames = {
     "wake",       "suppress",      "avail_index",  "avail_head", "descriptor", "translate",
     "build",      "header_copy",   "payload_copy", "send",       "used",       "call",
     "busy_poll",  "requeue",       "mapping",      "invalidate", "packet",     "receive",
-    "generate",   "guest_receive",
+    "generate",   "guest_receive", "guest_write",  "guest_ack",  "ack",        "read",
 };
 static_assert(!kStepNames.back().empty());
 }  // namespace

@@ -68,6 +68,15 @@ enum class Cost : std::uint8_t {
   kGuestInterrupt,
   kGuestReceive,  // the guest takes one frame
   kGenerator,     // one frame made by a generator in the host
+  kTcpWrite,      // one write into a TCP socket, system call and bytes apart
+  kTcpWriteBytes,
+  kTcpTransmit,    // one packet down the guest's TCP stack
+  kTcpReceive,     // one packet up the host's TCP stack
+  kTcpAckSend,     // an acknowledgement made by the host
+  kTcpAckReceive,  // and taken by the guest
+  kTcpRead,        // one read out of a TCP socket, system call and bytes apart
+  kTcpReadBytes,
+  kReaderWake,  // a sleeping reader is woken
   kGup,
   kVmap,
   kVunmap,
@@ -107,6 +116,10 @@ enum class Step : std::uint8_t {
   kReceive,         // worker takes a frame from the socket
   kGenerate,        // a generator in the host makes a frame
   kGuestReceive,    // guest takes a frame
+  kGuestWrite,      // guest writes into a socket
+  kGuestAck,        // guest takes an acknowledgement
+  kAck,             // host makes an acknowledgement
+  kRead,            // host reads from a socket
   kCount
 };
 

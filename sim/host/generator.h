@@ -22,7 +22,7 @@ class Generator {
   // Makes one frame; it is lost if the ring has no room.
   void step() {
     ++made_;
-    arrived_ = ring_->put(*core_, frame_bytes_);
+    arrived_ = ring_->put(*core_, frame_bytes_, made_ - lost_ - 1);
     if (!arrived_) ++lost_;
     arrived_ps_ = core_->now();
     arrivals_.wait_for(*core_);

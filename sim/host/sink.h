@@ -53,11 +53,19 @@ class SkbMemory {
   std::uint32_t at_ = 0;
 };
 
+// Where frames end that nobody looks at.
+struct Nowhere {
+  void frame(Core&, const XdpBuffer&) {}
+};
+
+// `Behind` is told of each frame that leaves, as behind.frame(core, buffer).
+template <class Behind>
 class ModelSink {
  public:
   ModelSink(const SinkKind& kind, DeviceContext& context, ModelFrags& frags, SkbMemory skbs,
-            NicRate nic, LatencyLog& latency)
-      : kind_(&kind),
+            NicRate nic, LatencyLog& latency, Behind behind = {})
+      : behind_(behind),
+        kind_(&kind),
         context_(&context),
         frags_(&frags),
         skbs_(skbs),
@@ -71,6 +79,7 @@ class ModelSink {
     for (const XdpBuffer& buffer : batch) {
       core.load(core.line_of(buffer.hard_start), Step::kSend);
       core.run(operation_index(Op::kSinkFrame));
+      behind_.frame(core, buffer);
       pass_on(core, buffer.hard_start);
     }
     core.run(operation_index(Op::kSinkFlush));
@@ -92,6 +101,7 @@ class ModelSink {
       return error;
     }
     core.run(operation_index(Op::kSinkLone));
+    behind_.frame(core, buffer);
     pass_on(core, bytes != 0 ? memory : nullptr);
     core.run(operation_index(Op::kSinkFlush));
     return RingError::kNone;
@@ -129,6 +139,7 @@ class ModelSink {
 
   static constexpr std::uint32_t kPageBytes = 4096;
 
+  Behind behind_;
   const SinkKind* kind_;
   DeviceContext* context_;
   ModelFrags* frags_;
@@ -139,6 +150,6 @@ class ModelSink {
   std::size_t next_held_ = 0;
   std::uint64_t nic_dropped_ = 0;
 };
-static_assert(TxSink<ModelSink, ModelPayload>);
+static_assert(TxSink<ModelSink<Nowhere>, ModelPayload>);
 
 }  // namespace vringlab::sim

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "sim/host/sinks/host_tcp.h"
 #include "sim/host/sinks/macvtap.h"
 #include "sim/host/sinks/tap_bridge.h"
 #include "sim/host/sinks/xdp_drop.h"
@@ -14,8 +15,9 @@
 namespace vringlab::sim {
 namespace {
 
-constexpr auto kSinks = std::to_array<SinkKind>(
-    {kXdpDropSink, kXdpRedirectSink, kXdpTxSink, kXdpPassSink, kTapBridgeSink, kMacvtapSink});
+constexpr auto kSinks =
+    std::to_array<SinkKind>({kXdpDropSink, kXdpRedirectSink, kXdpTxSink, kXdpPassSink,
+                             kTapBridgeSink, kMacvtapSink, kHostTcpSink});
 
 }  // namespace
 

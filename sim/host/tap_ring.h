@@ -33,18 +33,19 @@ class TapRing {
           LatencyLog& latency)
       : context_(&context), memory_(memory), config_(config), latency_(&latency) {}
 
-  // The writer's side, on `core`: a frame of `bytes`; false: the ring is full.
-  bool put(Core& core, std::uint32_t bytes) {
+  // The writer's side, on `core`: a frame of `bytes`, at least eight, that begins with
+  // `word`, by a writer whose work is `op`; false: the ring is full.
+  bool put(Core& core, std::uint32_t bytes, std::uint64_t word, Op op = Op::kGenerate) {
     core.load(core.line_of(entry(put_)), Step::kGenerate);  // free, or not?
     if (put_ - taken_ == config_.entries) {
       core.run(operation_index(Op::kGenerateFull));
       return false;
     }
-    core.run(operation_index(Op::kGenerate));
+    core.run(operation_index(op));
     std::byte* skb = slot(put_);
     const LineId line = core.line_of(skb);
     core.store_lines(line, line + kSkbLines - 1, Step::kGenerate);
-    write_frame(core, skb + kSkbBytes, bytes);
+    write_frame(core, skb + kSkbBytes, bytes, word);
     core.store(core.line_of(entry(put_)), Step::kGenerate);
     std::memcpy(skb, &bytes, sizeof(bytes));
     latency_->start(core.now());
@@ -108,12 +109,12 @@ class TapRing {
     return memory_.data() + ring_bytes(config_) + n % slots(config_) * slot_bytes(config_);
   }
 
-  // The writer fills in the headers; the number makes frames differ.
-  void write_frame(Core& core, std::byte* frame, std::uint32_t bytes) const {
+  // The writer fills in the headers.
+  void write_frame(Core& core, std::byte* frame, std::uint32_t bytes, std::uint64_t word) const {
     constexpr std::uint32_t kHeaders = 42;  // Ethernet, IPv4, UDP
     const std::uint32_t written = std::min(kHeaders, bytes);
     core.store_lines(core.line_of(frame), core.line_of(frame + written - 1), Step::kGenerate);
-    std::memcpy(frame, &put_, sizeof(put_));
+    std::memcpy(frame, &word, sizeof(word));
   }
 
   DeviceContext* context_;

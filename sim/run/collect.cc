@@ -29,19 +29,23 @@ std::uint64_t hash_bytes(std::span<const std::byte> bytes) {
   return hash_each(hash, bytes);
 }
 
-CoreResult core_result(const char* name, const Core& core) {
-  CoreResult result{
-      .name = name, .busy_ps = core.busy_ps(), .idle_ps = core.idle_ps(), .ledger = {}};
-  const Ledger ledger = core.ledger();
+std::vector<LedgerRow> ledger_rows(const Ledger& ledger) {
+  std::vector<LedgerRow> rows;
   for (std::size_t step = 0; step < kSteps; ++step) {
     for (std::size_t cost = 0; cost < kCosts; ++cost) {
       const LedgerCell& cell = ledger.at(static_cast<Cost>(cost), static_cast<Step>(step));
       if (cell.ps > 0)
-        result.ledger.push_back(
-            {static_cast<Cost>(cost), static_cast<Step>(step), cell.ps, cell.count});
+        rows.push_back({static_cast<Cost>(cost), static_cast<Step>(step), cell.ps, cell.count});
     }
   }
-  return result;
+  return rows;
+}
+
+CoreResult core_result(const char* name, const Core& core) {
+  return {.name = name,
+          .busy_ps = core.busy_ps(),
+          .idle_ps = core.idle_ps(),
+          .ledger = ledger_rows(core.ledger())};
 }
 
 LatencyResult latency_result(const Histogram& h) {

@@ -10,6 +10,7 @@
 
 namespace vringlab::sim {
 
+std::vector<LedgerRow> ledger_rows(const Ledger& ledger);  // those that are not zero
 CoreResult core_result(const char* name, const Core& core);
 LatencyResult latency_result(const Histogram& histogram);
 std::uint64_t hash_bytes(std::span<const std::byte> bytes);  // FNV-1a, 64 bit

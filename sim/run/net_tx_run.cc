@@ -40,6 +40,7 @@ RunResult collect(NetTxWorld& world) {
   r.refused = counters.refused;
   r.dropped = counters.dropped + world.sink.nic_dropped();
   r.batches = counters.batches + counters.alone;
+  r.alone = counters.alone;
   r.calls = counters.calls;
   set_elapsed(r, std::max(world.worker_core.now(), world.guest_core.now()));
   r.kicks = world.guest.kicks();

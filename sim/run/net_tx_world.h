@@ -23,7 +23,7 @@ class NetTxWorld {
  public:
   explicit NetTxWorld(const Scenario& scenario);
 
-  using Device = NetTx<ModelAccess, ModelPayload, ModelFrags, ModelSink, ModelCaller>;
+  using Device = NetTx<ModelAccess, ModelPayload, ModelFrags, ModelSink<Nowhere>, ModelCaller>;
   using Worker = VhostWorker<Device>;
   using Guest = Testpmd<KickHost<Worker>>;
 
@@ -42,7 +42,7 @@ class NetTxWorld {
   NetQueue queue;
   LatencyLog latency;
   ModelFrags frags;
-  ModelSink sink;
+  ModelSink<Nowhere> sink;
   Device device;
   Worker worker;
   Guest guest;

@@ -41,6 +41,7 @@ struct RunResult {
   std::vector<CoreResult> cores;
   LatencyResult latency;
   std::uint64_t batches = 0;            // calls into the socket
+  std::uint64_t alone = 0;              // of them, with one frame that could not be batched
   std::uint64_t kicks = 0;              // by the guest
   std::uint64_t calls = 0;              // by the device
   std::uint64_t wakeups = 0;            // of the worker

@@ -2,11 +2,13 @@
 
 #include "sim/run/net_rx_run.h"
 #include "sim/run/net_tx_run.h"
+#include "sim/run/stream_run.h"
 
 namespace vringlab::sim {
 
 RunResult run(const Scenario& scenario, RunControl* control) {
   check_scenario(scenario);
+  if (scenario.workload == "stream") return run_stream(scenario, control);
   return scenario.workload == "rx" ? run_net_rx(scenario, control) : run_net_tx(scenario, control);
 }
 

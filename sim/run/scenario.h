@@ -20,7 +20,8 @@ struct Scenario {
   std::uint64_t guest_page_bytes = 2097152;  // page size of guest memory: 4096 or 2097152
 
   // What goes on: "tx", a guest that transmits; "rx", a generator in the host and a
-  // guest that receives.
+  // guest that receives; "stream", TCP streams from the guest to the host, whose
+  // sink is host_tcp.
   std::string workload = "tx";
 
   // The guest: testpmd, txonly or rxonly.
@@ -34,6 +35,13 @@ struct Scenario {
   bool split_header = false;             // header in a descriptor of its own
   double offered_pps = 0;                // packets a second; 0: as fast as the guest can
   std::string arrival = "periodic";      // periodic or poisson, where offered_pps is set
+
+  // TCP streams.
+  std::uint32_t message_bytes = 16384;        // of one write
+  std::uint32_t sessions = 1;                 // streams, each written by a process of its own
+  std::uint32_t vcpus = 4;                    // virtual processors that the writers share
+  std::uint64_t send_buffer_bytes = 4194304;  // that a stream may have unsent or unacknowledged
+  double stream_ms = 10;                      // simulated time, milliseconds
 
   // The ring.
   std::uint32_t ring_size = 256;  // entries

@@ -125,7 +125,7 @@ TEST(CheckScenario, sinks) {
     EXPECT_EQ(refusal_with([&](Scenario& s) { s.sink = sink.name; }), "") << sink.name;
   EXPECT_EQ(refusal_with([](Scenario& s) { s.sink = "tap"; }),
             "sink = \"tap\": must be one of xdp_drop, xdp_redirect, xdp_tx, xdp_pass, bridge, "
-            "macvtap");
+            "macvtap, host_tcp");
 }
 
 TEST(CheckScenario, ring_sizes_are_powers_of_two) {

@@ -1,0 +1,92 @@
+// The host's end of TCP streams: what arrives is acknowledged every second segment,
+// and a process a session reads it on a core of its own.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "core/backend/net/xdp_buffer.h"
+#include "sim/guest/tcp_wire.h"
+#include "sim/host/tap_ring.h"
+#include "sim/machine/group.h"
+
+namespace vringlab::sim {
+
+class StreamReader {
+ public:
+  explicit StreamReader(Core& core) : core_(&core) {}
+
+  Core& core() { return *core_; }
+  const Core& core() const { return *core_; }
+  bool runnable() const { return awake_; }
+  std::uint64_t bytes_read() const { return read_; }
+
+  // Payload arrives on `from`, which wakes a reader that sleeps.
+  void arrive(Core& from, std::uint32_t bytes) {
+    waiting_ += bytes;
+    if (awake_) return;
+    awake_ = true;
+    from.run(operation_index(Op::kReaderWake));
+    core_->idle_until(from.now() + core_->machine().costs.wakeup_ps);
+  }
+
+  // One read, as much as there is; then it sleeps if there is no more.
+  void step() {
+    if (waiting_ == 0) {
+      core_->run(operation_index(Op::kStreamSwitch));
+      awake_ = false;
+      return;
+    }
+    const std::uint64_t bytes = std::min(waiting_, kReadBytes);
+    core_->run(operation_index(Op::kStreamRead));
+    const double each = core_->machine().costs.tcp_read_ps_per_byte;
+    core_->charge(Cost::kTcpReadBytes, Step::kRead,
+                  static_cast<std::uint64_t>(std::llround(each * static_cast<double>(bytes))),
+                  bytes);
+    waiting_ -= bytes;
+    read_ += bytes;
+  }
+
+ private:
+  static constexpr std::uint64_t kReadBytes = 131072;  // of one read: netperf's buffer
+
+  Core* core_;
+  std::uint64_t waiting_ = 0;
+  std::uint64_t read_ = 0;
+  bool awake_ = false;
+};
+
+// Behind the sink: TCP as far as it answers.
+class StreamEnd {
+ public:
+  StreamEnd(Group<StreamReader>& readers, TapRing& tap, bool& acked, std::size_t sessions)
+      : readers_(&readers), tap_(&tap), acked_(&acked), unacked_(sessions) {}
+
+  // RFC 1122 4.2.3.2: an acknowledgement at least every second full-sized segment.
+  void frame(Core& core, const XdpBuffer& buffer) {
+    const TcpWord word = TcpWord::from(buffer.frame());
+    Unacked& session = unacked_[word.session];
+    session.bytes += word.bytes;
+    session.segments += (word.bytes + kTcpMss - 1) / kTcpMss;
+    (*readers_)[word.session].arrive(core, word.bytes);
+    if (session.segments < 2 && word.bytes >= kTcpMss) return;
+    const TcpWord ack{word.session, session.bytes};
+    // A full ring drops it; the next one acknowledges these bytes as well.
+    if (!tap_->put(core, kTcpHeaders, ack.packed(), Op::kAckSend)) return;
+    session = {};
+    *acked_ = true;
+  }
+
+ private:
+  struct Unacked {
+    std::uint32_t bytes = 0;
+    std::uint32_t segments = 0;
+  };
+
+  Group<StreamReader>* readers_;
+  TapRing* tap_;
+  bool* acked_;
+  std::vector<Unacked> unacked_;
+};
+
+}  // namespace vringlab::sim

@@ -1,0 +1,40 @@
+// Actors of one kind, as one actor: the earliest of them that can run.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sim/machine/core.h"
+
+namespace vringlab::sim {
+
+template <class Actor>
+class Group {
+ public:
+  template <class... Args>
+  Actor& add(Args&&... args) {
+    return *members_.emplace_back(std::make_unique<Actor>(std::forward<Args>(args)...));
+  }
+  Actor& operator[](std::size_t i) { return *members_[i]; }
+  std::size_t size() const { return members_.size(); }
+
+  // Of the earliest member that can run; of the first if none can.
+  const Core& core() const { return first().core(); }
+  bool runnable() const { return first().runnable(); }
+  void step() { first().step(); }
+
+ private:
+  // Of members with equal clocks the one that was added first.
+  Actor& first() const {
+    Actor* best = members_.front().get();
+    for (const auto& member : members_) {
+      if (!member->runnable()) continue;
+      if (!best->runnable() || member->core().now() < best->core().now()) best = member.get();
+    }
+    return *best;
+  }
+
+  std::vector<std::unique_ptr<Actor>> members_;
+};
+
+}  // namespace vringlab::sim
