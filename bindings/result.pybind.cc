@@ -48,6 +48,7 @@ void bind_result(pybind11::module_& m) {
       .def_readonly("cores", &RunResult::cores)
       .def_readonly("latency", &RunResult::latency)
       .def_readonly("batches", &RunResult::batches)
+      .def_readonly("alone", &RunResult::alone)
       .def_readonly("kicks", &RunResult::kicks)
       .def_readonly("calls", &RunResult::calls)
       .def_readonly("wakeups", &RunResult::wakeups)

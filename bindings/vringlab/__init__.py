@@ -24,7 +24,7 @@ from vringlab.costs import (
     sinks,
 )
 from vringlab.execute import run, run_many
-from vringlab.prediction import Gain, Prediction, predict
+from vringlab.prediction import Gain, Prediction, predict, sample
 from vringlab.run_result import COSTS, STEPS, CoreResult, Latency, LedgerRow, Result
 from vringlab.scenario import Scenario
 
@@ -62,6 +62,7 @@ __all__ = [
     "predict",
     "run",
     "run_many",
+    "sample",
     "sinks",
     "version",
 ]

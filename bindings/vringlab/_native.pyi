@@ -171,12 +171,14 @@ class Scenario:
     host: str
     indirect: bool
     kernel: str
+    mergeable: bool
     plan: AccessPlan
     ring_remote: bool
     sink: str
     skip_polls: bool
     split_header: bool
     tx_batching: bool
+    workload: str
     def __init__(self) -> None:
         ...
     @property
@@ -228,6 +230,12 @@ class Scenario:
     def invalidations_per_s(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None:
         ...
     @property
+    def message_bytes(self) -> int:
+        ...
+    @message_bytes.setter
+    def message_bytes(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
     def nic_pps(self) -> float:
         ...
     @nic_pps.setter
@@ -264,16 +272,52 @@ class Scenario:
     def ring_size(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...
     @property
+    def rx_buffer_bytes(self) -> int:
+        ...
+    @rx_buffer_bytes.setter
+    def rx_buffer_bytes(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
     def seed(self) -> int:
         ...
     @seed.setter
     def seed(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...
     @property
+    def send_buffer_bytes(self) -> int:
+        ...
+    @send_buffer_bytes.setter
+    def send_buffer_bytes(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def sessions(self) -> int:
+        ...
+    @sessions.setter
+    def sessions(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def stream_ms(self) -> float:
+        ...
+    @stream_ms.setter
+    def stream_ms(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def tap_entries(self) -> int:
+        ...
+    @tap_entries.setter
+    def tap_entries(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
     def tie_seed(self) -> int:
         ...
     @tie_seed.setter
     def tie_seed(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def vcpus(self) -> int:
+        ...
+    @vcpus.setter
+    def vcpus(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...
     @property
     def weight_bytes(self) -> int:
@@ -330,6 +374,9 @@ class LatencyResult:
     def p99_ps(self) -> int:
         ...
 class RunResult:
+    @property
+    def alone(self) -> int:
+        ...
     @property
     def batches(self) -> int:
         ...
@@ -479,6 +526,6 @@ def with_parameters(scenario: Scenario, names: collections.abc.Sequence[str], va
     The scenario with the parameters that concern it.
     """
 compiler: str = 'GCC 12.2.0'
-cost_names: tuple = ('stac_clac', 'lfence_floor', 'barrier_drain', 'access_ok', 'address_mask', 'separate_fixup', 'plain_access', 'copy_startup', 'copy_bytes', 'iov_iter', 'hardened_usercopy', 'direct_call', 'indirect_call', 'full_barrier', 'atomic_rmw', 'spin_lock', 'rcu_read', 'l2_hit', 'l3_hit', 'dram', 'transfer_ccx', 'transfer_socket', 'transfer_remote', 'remote_home', 'line_stream', 'store_miss', 'tlb', 'translate', 'page_frag', 'frame_release', 'xdp_frame', 'xdp_program', 'xdp_redirect', 'nic_doorbell', 'ring_entry', 'skb_build', 'skb_alloc', 'skb_free', 'page_alloc', 'receive_stack', 'bridge', 'macvlan', 'send_call', 'receive_call', 'bh_pair', 'syscall', 'vm_exit', 'eventfd_signal', 'irq_inject', 'context_switch', 'worker_requeue', 'busy_poll_turn', 'guest_packet', 'guest_burst', 'guest_poll', 'guest_interrupt', 'guest_receive', 'generator', 'gup', 'vmap', 'vunmap', 'tlb_shootdown', 'unpin_dirty', 'mmu_notifier', 'rcu_grace', 'unmodelled', 'unmodelled_rx')
-step_names: tuple = ('guest_fill', 'guest_publish', 'guest_kick', 'guest_reap', 'guest_poll', 'guest_interrupt', 'wake', 'suppress', 'avail_index', 'avail_head', 'descriptor', 'translate', 'build', 'header_copy', 'payload_copy', 'send', 'used', 'call', 'busy_poll', 'requeue', 'mapping', 'invalidate', 'packet', 'receive', 'generate', 'guest_receive')
+cost_names: tuple = ('stac_clac', 'lfence_floor', 'barrier_drain', 'access_ok', 'address_mask', 'separate_fixup', 'plain_access', 'copy_startup', 'copy_bytes', 'iov_iter', 'hardened_usercopy', 'direct_call', 'indirect_call', 'full_barrier', 'atomic_rmw', 'spin_lock', 'rcu_read', 'l2_hit', 'l3_hit', 'dram', 'transfer_ccx', 'transfer_socket', 'transfer_remote', 'remote_home', 'line_stream', 'store_miss', 'tlb', 'translate', 'page_frag', 'frame_release', 'xdp_frame', 'xdp_program', 'xdp_redirect', 'nic_doorbell', 'ring_entry', 'skb_build', 'skb_alloc', 'skb_free', 'page_alloc', 'receive_stack', 'bridge', 'macvlan', 'send_call', 'receive_call', 'bh_pair', 'syscall', 'vm_exit', 'eventfd_signal', 'irq_inject', 'context_switch', 'worker_requeue', 'busy_poll_turn', 'guest_packet', 'guest_burst', 'guest_poll', 'guest_interrupt', 'guest_receive', 'generator', 'tcp_write', 'tcp_write_bytes', 'tcp_transmit', 'tcp_receive', 'tcp_ack_send', 'tcp_ack_receive', 'tcp_read', 'tcp_read_bytes', 'reader_wake', 'gup', 'vmap', 'vunmap', 'tlb_shootdown', 'unpin_dirty', 'mmu_notifier', 'rcu_grace', 'unmodelled', 'unmodelled_rx')
+step_names: tuple = ('guest_fill', 'guest_publish', 'guest_kick', 'guest_reap', 'guest_poll', 'guest_interrupt', 'wake', 'suppress', 'avail_index', 'avail_head', 'descriptor', 'translate', 'build', 'header_copy', 'payload_copy', 'send', 'used', 'call', 'busy_poll', 'requeue', 'mapping', 'invalidate', 'packet', 'receive', 'generate', 'guest_receive', 'guest_write', 'guest_ack', 'ack', 'read')
 version: str = '0.1.0'

@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -89,23 +89,50 @@ def predict(
     >>> b.gain_over(a).percent < 0
     True
     """
+    asked = tuple(scenarios)
+    sigma = _between("measurement_sigma", measurement_sigma, 0, 1)
+    share = _between("level", level, 0.01, 0.999)
+    sampled = sample(asked, calibration, draws=draws, seed=seed, workers=workers, progress=progress)
+    finish = partial(_prediction, level=share, sigma=sigma, seed=seed)
+    return tuple(finish(s, results) for s, results in zip(asked, sampled, strict=True))
+
+
+def sample(
+    scenarios: Iterable[Scenario],
+    calibration: Calibration,
+    *,
+    draws: int | None = None,
+    seed: int = 1,
+    workers: int | None = None,
+    progress: Progress = None,
+) -> tuple[tuple[Result, ...], ...]:
+    """The runs behind `predict`: for each scenario the one at the fit, then one a draw.
+
+    For what is not a packet rate: draw i is the same in all scenarios of a call, so that gains can
+    be taken draw by draw.
+
+    >>> from vringlab import Point, calibrate
+    >>> base = Scenario(packets=2000)
+    >>> point = Point(id="a", scenario=base, rate_pps=5e6, relative_sigma=0.02)
+    >>> fit = calibrate([point], draws=5)
+    >>> ((at_fit, *drawn),) = sample([base], fit, draws=3)
+    >>> len(drawn)
+    3
+    """
     asked = [as_scenario(f"scenarios[{i}]", s) for i, s in enumerate(scenarios)]
     if not isinstance(calibration, Calibration):
         raise TypeError(f"calibration must be a Calibration, not {calibration!r:.80}")
     fitted, seed = calibration.draws(draws), as_seed(seed)
     if not len(fitted):
         raise ValueError("draws: must be at least 1")
-    sigma = _between("measurement_sigma", measurement_sigma, 0, 1)
-    share = _between("level", level, 0.01, 0.999)
     runs = (run for s in asked for run in _runs(s, calibration, fitted, seed))
     results = run_many(runs, workers=workers, progress=progress)
-    finish = partial(_prediction, level=share, sigma=sigma, seed=seed)
     each = 1 + len(fitted)
-    return tuple(finish(s, results[i * each : (i + 1) * each]) for i, s in enumerate(asked))
+    return tuple(tuple(results[i * each : (i + 1) * each]) for i in range(len(asked)))
 
 
 def _prediction(
-    scenario: Scenario, results: list[Result], *, level: float, sigma: float, seed: int
+    scenario: Scenario, results: Sequence[Result], *, level: float, sigma: float, seed: int
 ) -> Prediction:
     at_fit, *sampled = results
     noise = np.exp(sigma * _normals(f"{seed} {scenario!r}", len(sampled)))

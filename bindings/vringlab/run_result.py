@@ -83,6 +83,8 @@ class Result:
     latency: Latency
     batches: int
     """Calls into the socket."""
+    alone: int
+    """Of them, with one frame that could not be batched."""
     kicks: int
     """By the guest."""
     calls: int
@@ -110,6 +112,21 @@ class Result:
         return self.rate_pps / 1e6
 
     @property
+    def throughput_gbps(self) -> float:
+        """Gigabits a second of elapsed time: of frames, or of payload for TCP streams."""
+        return 8000 * self.bytes / self.elapsed_ps if self.elapsed_ps else math.nan
+
+    @property
+    def cpus(self) -> float:
+        """Cores' worth of busy time, over all cores; kinds of cores are counted together."""
+        return sum(core.busy_ps for core in self.cores) / self.elapsed_ps
+
+    @property
+    def throughput_per_cpu(self) -> float:
+        """Gigabits a second for each busy core."""
+        return self.throughput_gbps / self.cpus if self.cpus else math.nan
+
+    @property
     def ns_per_packet(self) -> float:
         """Elapsed nanoseconds a packet."""
         return self._ns(self.elapsed_ps)
@@ -122,7 +139,7 @@ class Result:
         return unmodelled / worker.busy_ps if worker.busy_ps else math.nan
 
     def core(self, name: str = "worker") -> CoreResult:
-        """The core of that name: guest, worker or control."""
+        """The core of that name: guest, worker, control; generator or readers, where there are."""
         for core in self.cores:
             if core.name == name:
                 return core

@@ -38,7 +38,8 @@ class Scenario:
     """Page size of guest memory: 4096 or 2097152."""
 
     workload: str = "tx"
-    """tx: a guest that transmits; rx: a generator in the host and a guest that receives."""
+    """tx: a guest that transmits; rx: a generator in the host and a guest that receives; stream:
+    TCP streams from the guest to the host, for which sink is host_tcp."""
     guest: str = "virtio-user"
     """virtio-user: a process, kicks are system calls; vm: a virtual machine, kicks are exits."""
     guest_notify: str = "poll"
@@ -59,6 +60,17 @@ class Scenario:
     """Packets a second that the guest offers; 0: as fast as it can."""
     arrival: str = "periodic"
     """periodic or poisson, where offered_pps is set."""
+
+    message_bytes: int = 16384
+    """Bytes of one write into a TCP stream."""
+    sessions: int = 1
+    """TCP streams, each written by a process of its own."""
+    vcpus: int = 4
+    """Virtual processors that the writers share; the first takes the interrupts too."""
+    send_buffer_bytes: int = 65536
+    """Bytes that a stream may have unsent or unacknowledged."""
+    stream_ms: float = 10.0
+    """Milliseconds of simulated time that streams run for."""
 
     ring_size: int = 256
     """Entries of the ring, a power of two."""

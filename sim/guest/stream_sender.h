@@ -4,11 +4,14 @@
 //
 //   - whole segments are sent as soon as there are any, up to 64 KiB in one packet;
 //   - less than a segment waits while anything is unacknowledged (RFC 1122 4.2.3.4);
-//   - while the queue has no room, writes pile up and leave as larger packets.
+//   - while the driver's queue has no room, packets wait in a queueing discipline,
+//     a limited number of bytes a session; what is written beyond piles up and leaves
+//     as larger packets.
 #pragma once
 
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <vector>
 
 #include "core/driver/driver_ring.h"
@@ -21,7 +24,7 @@ namespace vringlab::sim {
 
 struct StreamConfig {
   std::uint32_t message_bytes = 16384;  // of one write
-  std::uint64_t send_buffer = 4194304;  // bytes a session may have unsent and unacknowledged
+  std::uint64_t send_buffer = 65536;    // bytes a session may have unsent and unacknowledged
   std::uint32_t rx_buffer_bytes = 2048;
 };
 
@@ -29,7 +32,8 @@ struct StreamConfig {
 class StreamStack {
  public:
   struct Session {
-    std::uint64_t unsent = 0;
+    std::uint64_t unsent = 0;  // written, not yet made into packets
+    std::uint64_t queued = 0;  // of unacked, what waits in front of the driver
     std::uint64_t unacked = 0;
     bool blocked = false;  // its writer waits for room in the send buffer
   };
@@ -92,7 +96,14 @@ class StreamStack {
     tx_->disable_callback();
     reap(core);
     stopped_ = false;
-    for (std::size_t i = 0; i < sessions_.size() && !stopped_; ++i) push(core, i);
+    // The first in line, and in its place what its session has meanwhile to send.
+    while (!stopped_ && !waiting_.empty()) {
+      const TcpWord next = waiting_.front();
+      waiting_.pop_front();
+      sessions_[next.session].queued -= next.bytes;
+      transmit(core, next);
+      push(core, next.session);
+    }
   }
 
   // What this side did for the host to hear of; asked once.
@@ -105,6 +116,8 @@ class StreamStack {
 
  private:
   static constexpr std::uint32_t kHeader = sizeof(VirtioNetHdr);
+  // Bytes of a session that may wait in front of the driver: tcp_limit_output_bytes.
+  static constexpr std::uint64_t kQueueLimit = 262144;
   static constexpr std::uint16_t kRoom = 2 + 17;  // descriptors of a packet in full fragments
 
   void run_on(Core& core) {
@@ -120,28 +133,35 @@ class StreamStack {
 
   void push(Core& core, std::size_t i) {
     Session& session = sessions_[i];
-    while (!stopped_) {
+    while (session.queued < kQueueLimit) {
       std::uint64_t bytes = std::min<std::uint64_t>(session.unsent, kTcpMaxPayload);
       bytes -= bytes % kTcpMss;
       if (bytes == 0 && session.unacked == 0) bytes = session.unsent;
       if (bytes == 0) return;
-      transmit(core, i, static_cast<std::uint32_t>(bytes));
       session.unsent -= bytes;
       session.unacked += bytes;
+      core.run(operation_index(Op::kStreamTransmit));
+      const TcpWord packet{static_cast<std::uint16_t>(i), static_cast<std::uint32_t>(bytes)};
+      if (stopped_ || !waiting_.empty()) {
+        session.queued += bytes;
+        waiting_.push_back(packet);
+      } else {
+        transmit(core, packet);
+      }
     }
   }
 
-  void transmit(Core& core, std::size_t i, std::uint32_t bytes) {
-    core.run(operation_index(Op::kStreamTransmit));
+  // The driver's part: from a packet to a chain that the device sees.
+  void transmit(Core& core, TcpWord packet) {
     reap(core);
     const std::uint64_t buffer = free_.back();
     free_.pop_back();
-    fill(core, buffer, {static_cast<std::uint16_t>(i), bytes});
+    fill(core, buffer, packet);
     const GuestAddr addr{tx_frames_.base.value + buffer * tx_frames_.stride +
                          FramePool::kFrameOffset - kHeader};
     // Headers in front of the first fragment, payload behind them.
     const Buffer parts[] = {{addr, kHeader + kTcpHeaders},
-                            {GuestAddr{addr.value + kHeader + kTcpHeaders}, bytes}};
+                            {GuestAddr{addr.value + kHeader + kTcpHeaders}, packet.bytes}};
     (void)tx_->add(parts, {}, buffer);  // the queue is stopped before it is full
     tx_->publish();
     if (tx_->kick_needed()) {
@@ -150,7 +170,7 @@ class StreamStack {
       pending_kicks_.tx = true;
     }
     ++packets_;
-    payload_ += bytes;
+    payload_ += packet.bytes;
     stop_if_full(core);
   }
 
@@ -229,6 +249,7 @@ class StreamStack {
   FramePool rx_frames_;
   StreamConfig config_;
   std::vector<Session> sessions_;
+  std::deque<TcpWord> waiting_;      // the queueing discipline: packets, oldest first
   std::vector<std::uint32_t> free_;  // transmit buffers, the last freed is taken first
   Core* core_ = nullptr;
   bool stopped_ = false;  // the transmit queue has no room

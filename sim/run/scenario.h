@@ -37,11 +37,13 @@ struct Scenario {
   std::string arrival = "periodic";      // periodic or poisson, where offered_pps is set
 
   // TCP streams.
-  std::uint32_t message_bytes = 16384;        // of one write
-  std::uint32_t sessions = 1;                 // streams, each written by a process of its own
-  std::uint32_t vcpus = 4;                    // virtual processors that the writers share
-  std::uint64_t send_buffer_bytes = 4194304;  // that a stream may have unsent or unacknowledged
-  double stream_ms = 10;                      // simulated time, milliseconds
+  std::uint32_t message_bytes = 16384;  // of one write
+  std::uint32_t sessions = 1;           // streams, each written by a process of its own
+  std::uint32_t vcpus = 4;              // virtual processors that the writers share
+  // That a stream may have unsent or unacknowledged: what Linux gives a flow of ten
+  // segments, and more only to one that its congestion window limits.
+  std::uint64_t send_buffer_bytes = 65536;
+  double stream_ms = 10;  // simulated time, milliseconds
 
   // The ring.
   std::uint32_t ring_size = 256;  // entries

@@ -80,6 +80,11 @@ TEST(CheckScenario, whole_numbers) {
       {&S::copy_batch, "copy_batch", 0, 1, 64, 65, "between 1 and 64"},
       {&S::weight_packets, "weight_packets", 0, 1, 1048576, 1048577, "between 1 and 1048576"},
       {&S::weight_bytes, "weight_bytes", 0, 1, 1073741824, 1073741825, "between 1 and 1073741824"},
+      {&S::rx_buffer_bytes, "rx_buffer_bytes", 63, 64, 1048576, 1048577, "between 64 and 1048576"},
+      {&S::tap_entries, "tap_entries", 0, 1, 65536, 65537, "between 1 and 65536"},
+      {&S::message_bytes, "message_bytes", 0, 1, 1048576, 1048577, "between 1 and 1048576"},
+      {&S::sessions, "sessions", 0, 1, 8, 9, "between 1 and 8"},
+      {&S::vcpus, "vcpus", 0, 1, 6, 7, "between 1 and 6"},
       {&S::inline_packets, "inline_packets", 0, 0, 1024, 1025, "between 0 and 1024"},
   };
   for (const auto& row : rows) expect_bounds(row);
@@ -118,6 +123,21 @@ TEST(CheckScenario, guest_memory_is_bounded) {
   EXPECT_EQ(with(8192), "");
   EXPECT_EQ(with(16384),
             "packet_bytes = 65549: must be such that ring_size frames are at most 1 GiB");
+}
+
+TEST(CheckScenario, streams_go_up_a_stack_through_a_ring_that_holds_large_packets) {
+  const auto stream = [](const char* sink, std::uint32_t ring_size) {
+    return refusal_with([&](Scenario& s) {
+      s.workload = "stream";
+      s.sink = sink;
+      s.ring_size = ring_size;
+    });
+  };
+  EXPECT_EQ(stream("host_tcp", 64), "");
+  EXPECT_EQ(stream("xdp_drop", 64),
+            "sink = \"xdp_drop\": must be host_tcp where workload is stream");
+  EXPECT_EQ(stream("host_tcp", 32),
+            "ring_size = 32: must be at least 64 where workload is stream");
 }
 
 TEST(CheckScenario, sinks) {

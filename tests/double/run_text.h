@@ -21,8 +21,8 @@ inline std::string text_of(const sim::RunResult& r) {
   std::ostringstream out;
   out << "packets " << r.packets << "\nbytes " << r.bytes << "\nrefused " << r.refused
       << "\ndropped " << r.dropped << "\nelapsed_ps " << r.elapsed_ps << "\nbatches " << r.batches
-      << "\nkicks " << r.kicks << "\ncalls " << r.calls << "\nwakeups " << r.wakeups
-      << "\ninline_packets " << r.inline_packets << "\ninterrupts " << r.interrupts
+      << "\nalone " << r.alone << "\nkicks " << r.kicks << "\ncalls " << r.calls << "\nwakeups "
+      << r.wakeups << "\ninline_packets " << r.inline_packets << "\ninterrupts " << r.interrupts
       << "\ninvalidations " << r.invalidations << "\npinned_bytes " << r.pinned_bytes
       << "\nsetup_ps " << r.setup_ps << "\nteardown_ps " << r.teardown_ps << "\nguest_memory_hash "
       << r.guest_memory_hash << "\nlatency " << r.latency.mean_ps << ' ' << r.latency.p50_ps << ' '

@@ -1,0 +1,110 @@
+"""The netperf table: TCP streams from a guest to its host, by message size and sessions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from vringlab import Calibration, Gain, Result, Scenario, sample
+from vringlab.experiments.xdp_batch.base import SEED
+from vringlab.published import Published
+
+MESSAGES = (64, 256, 512, 1024, 2048, 4096, 16384, 65535)
+SESSIONS = (1, 2, 4, 8)
+DRAWS = 19
+"""The least and greatest of so many draws are a 90 % interval."""
+
+# The guest has four processors, a guess. How much a stream may have under way decides whether
+# writes pile up into packets that no batch takes: SEND_BUFFERS are tried as well.
+STREAM = Scenario(
+    host="unnamed-2018",
+    kernel="v5.0",
+    workload="stream",
+    sink="host_tcp",
+    guest="vm",
+    vcpus=4,
+    stream_ms=5,
+)
+SEND_BUFFERS = (16384, 65536, 262144, 4194304)
+
+Key = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One message size and number of sessions: what batching gains, and where time went."""
+
+    message_bytes: int
+    sessions: int
+    before: Result
+    after: Result
+    throughput: Gain
+    per_cpu: Gain
+
+    @property
+    def regime(self) -> str:
+        """What bounds the stream, by who is busy and what its packets are."""
+        if self.after.alone > 0.5 * self.after.packets:
+            return "not batched"
+        return "vhost" if self.busy("worker") > 0.9 else "guest"
+
+    def busy(self, core: str) -> float:
+        """Cores' worth of busy time before batching."""
+        return self.before.core(core).busy_ps / self.before.elapsed_ps
+
+
+def cells(calibration: Calibration, draws: int = DRAWS) -> dict[Key, Cell]:
+    """Every cell of the table, predicted."""
+    keys = [(message, sessions) for message in MESSAGES for sessions in SESSIONS]
+    asked = [scenario for key in keys for scenario in pair(*key)]
+    sampled = sample(asked, calibration, draws=draws, seed=SEED)
+    pairs = zip(keys, sampled[::2], sampled[1::2], strict=True)
+    return {key: _cell(key, before, after) for key, before, after in pairs}
+
+
+def pair(message_bytes: int, sessions: int, **changes: int) -> tuple[Scenario, Scenario]:
+    """One packet a call, then batched."""
+    base = STREAM.replace(message_bytes=message_bytes, sessions=sessions, **changes)
+    return base.replace(tx_batching=False), base
+
+
+def gain_of(row: Published, table: Mapping[Key, Cell]) -> Gain:
+    """The prediction for a published row `netperf.<message>.<sessions>.<metric>`."""
+    _, message, sessions, metric = row.id.split(".")
+    cell = table[int(message), int(sessions)]
+    return cell.throughput if metric == "throughput" else cell.per_cpu
+
+
+def right(published: float, predicted: float) -> bool:
+    """The right sign; where hardly anything changed, within five points."""
+    if abs(published) <= 3:
+        return abs(predicted - published) <= 5
+    return predicted * published > 0
+
+
+def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
+    """Spearman's; equal values share their mean rank."""
+    return float(np.corrcoef(_ranks(a), _ranks(b))[0, 1])
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    ordered = np.sort(np.array(values))
+    first, last = (np.searchsorted(ordered, values, side=side) for side in ("left", "right"))
+    return [float(rank) for rank in (first + last - 1) / 2]
+
+
+def _cell(key: Key, before: Sequence[Result], after: Sequence[Result]) -> Cell:
+    return Cell(
+        *key,
+        before=before[0],
+        after=after[0],
+        throughput=_gain([r.throughput_gbps for r in before], [r.throughput_gbps for r in after]),
+        per_cpu=_gain(
+            [r.throughput_per_cpu for r in before], [r.throughput_per_cpu for r in after]
+        ),
+    )
+
+
+def _gain(before: Sequence[float], after: Sequence[float]) -> Gain:
+    """At the fit, which comes first, and the range of the draws."""
+    percent = [round(100 * (b / a - 1), 4) for a, b in zip(before, after, strict=True)]
+    return Gain(percent[0], min(percent[1:]), max(percent[1:]), 0.90)
