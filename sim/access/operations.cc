@@ -276,6 +276,13 @@ Operation TableBuilder::other(Op op) const {
       return all(Step::kGenerate, {Cost::kGenerator, Cost::kSpinLock, Cost::kRingEntry});
     case Op::kGenerateFull:
       return all(Step::kGenerate, {Cost::kGenerator, Cost::kSpinLock, Cost::kSkbFree});
+    case Op::kGuestMacSwap:
+      return one(Step::kGuestReceive, Cost::kGuestMacSwap);
+    case Op::kGuestPktgen:
+      return all(Step::kGuestFill, {Cost::kGenerator, Cost::kSpinLock});
+    case Op::kReply:
+      return all(Step::kAck,
+                 {Cost::kTcpRead, Cost::kTcpTransmit, Cost::kSpinLock, Cost::kRingEntry});
     case Op::kStreamWrite:
       return all(Step::kGuestWrite, {Cost::kSyscall, Cost::kTcpWrite});
     case Op::kStreamTransmit:

@@ -65,6 +65,9 @@ enum class Op : std::uint8_t {
   kGenerate,      // a frame made by a generator and put into the socket's ring
   kGenerateFull,  // the same, and the ring has no room
   kGuestReceive,
+  kGuestMacSwap,
+  kGuestPktgen,     // a kernel guest's generator makes a frame
+  kReply,           // the host answers a request
   kStreamWrite,     // a write into a TCP socket
   kStreamTransmit,  // a packet down the guest's stack, under the locks of the only queue
   kStreamFree,      // a sent packet freed by the guest's driver

@@ -139,6 +139,7 @@ constexpr Use kUses[] = {
     {Cost::kGuestPoll, "pmd_empty_poll"},
     {Cost::kGuestInterrupt, "guest_interrupt"},
     {Cost::kGuestReceive, "pmd_rx_packet"},
+    {Cost::kGuestMacSwap, "pmd_mac_swap"},
     {Cost::kGenerator, "pktgen_packet"},
     {Cost::kTcpWrite, "tcp_write_call"},
     {Cost::kTcpTransmit, "tcp_transmit"},

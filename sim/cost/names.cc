@@ -60,6 +60,7 @@ constexpr std::array<std::string_view, kCosts> kCostNames = {
     "guest_poll",
     "guest_interrupt",
     "guest_receive",
+    "guest_mac_swap",
     "generator",
     "tcp_write",
     "tcp_write_bytes",

@@ -67,6 +67,7 @@ enum class Cost : std::uint8_t {
   kGuestPoll,
   kGuestInterrupt,
   kGuestReceive,  // the guest takes one frame
+  kGuestMacSwap,  // and exchanges its addresses
   kGenerator,     // one frame made by a generator in the host
   kTcpWrite,      // one write into a TCP socket, system call and bytes apart
   kTcpWriteBytes,

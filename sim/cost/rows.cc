@@ -219,6 +219,8 @@ constexpr auto kRows = std::to_array<CostRow>({
      "the kernel's generator makes one frame, socket buffer included, and gives it to a device"},
     {"pmd_rx_packet", Unit::kCycles, 40, 90, 160, 0, "any", "derived from published figures",
      "guest poll-mode driver and testpmd: take one frame, give a buffer in its place"},
+    {"pmd_mac_swap", Unit::kCycles, 8, 20, 40, 0, "any", "recalled, no source at hand",
+     "testpmd exchanges the addresses of one frame, its line apart"},
     {"tcp_write_call", Unit::kNanoseconds, 120, 250, 500, 0, "any", "recalled, no source at hand",
      "one write into a TCP socket: lock, queue, push; system call and bytes apart"},
     {"tcp_write_per_byte", Unit::kCyclesPerByte, 0.1, 0.2, 0.4, 0, "any",

@@ -18,7 +18,8 @@
 #include "core/spec/net.h"
 #include "sim/access/model_access.h"
 #include "sim/guest/frame_pool.h"
-#include "sim/guest/tcp_wire.h"
+#include "sim/machine/latency.h"
+#include "sim/machine/tcp_wire.h"
 
 namespace vringlab::sim {
 
@@ -26,6 +27,7 @@ struct StreamConfig {
   std::uint32_t message_bytes = 16384;  // of one write
   std::uint64_t send_buffer = 65536;    // bytes a session may have unsent and unacknowledged
   std::uint32_t rx_buffer_bytes = 2048;
+  bool requests = false;  // each write waits until all of it is answered
 };
 
 // What the sessions of a guest share: stack, driver and both queues.
@@ -35,7 +37,9 @@ class StreamStack {
     std::uint64_t unsent = 0;  // written, not yet made into packets
     std::uint64_t queued = 0;  // of unacked, what waits in front of the driver
     std::uint64_t unacked = 0;
-    bool blocked = false;  // its writer waits for room in the send buffer
+    bool blocked = false;        // its writer waits for room in the send buffer, or an answer
+    bool waking = false;         // its processor has yet to hear that it may write again
+    std::uint64_t asked_ps = 0;  // when the last write began
   };
 
   StreamStack(DriverRing<ModelDriverAccess>& tx, const FramePool& tx_frames,
@@ -59,16 +63,18 @@ class StreamStack {
   std::uint64_t packets() const { return packets_; }
   std::uint64_t payload() const { return payload_; }
   std::uint64_t kicks() const { return kicks_; }
+  const Histogram& answers() const { return answers_; }  // from request to answer
 
   // One write of session `i`, on `core`.
   void write(Core& core, std::size_t i) {
+    sessions_[i].asked_ps = core.now();
     core.run(operation_index(Op::kStreamWrite));
     charge_bytes(core, config_.message_bytes);
     Session& session = sessions_[i];
     session.unsent += config_.message_bytes;
     run_on(core);
     push(core, i);
-    session.blocked = session.unsent + session.unacked >= config_.send_buffer;
+    session.blocked = config_.requests || session.unsent + session.unacked >= config_.send_buffer;
   }
 
   // The receive queue was used: takes acknowledgements, at most a budget of them, and
@@ -106,10 +112,22 @@ class StreamStack {
     }
   }
 
+  // A writer that may write again, by whom and when it was woken. Its processor hears
+  // of it and unblocks it.
+  struct Woken {
+    std::size_t session;
+    CoreId by;
+    std::uint64_t at_ps;
+  };
+  bool has_woken() const { return !woken_.empty(); }
+  std::vector<Woken> take_woken() { return std::exchange(woken_, {}); }
+  void unblock(std::size_t i) { sessions_[i].blocked = sessions_[i].waking = false; }
+
   // What this side did for the host to hear of; asked once.
   struct Kicks {
     bool tx = false;
     bool rx = false;
+    std::uint64_t at_ps = 0;  // the last of them
   };
   Kicks take_kicks() { return std::exchange(pending_kicks_, {}); }
   bool kicked() const { return pending_kicks_.tx || pending_kicks_.rx; }
@@ -168,6 +186,7 @@ class StreamStack {
       core.run(operation_index(Op::kGuestKickExit));
       ++kicks_;
       pending_kicks_.tx = true;
+      pending_kicks_.at_ps = core.now();
     }
     ++packets_;
     payload_ += packet.bytes;
@@ -213,9 +232,14 @@ class StreamStack {
   void acknowledge(Core& core, TcpWord word) {
     Session& session = sessions_[word.session];
     session.unacked -= std::min<std::uint64_t>(session.unacked, word.bytes);
+    const std::uint64_t out = session.unsent + session.unacked;
+    if (config_.requests && out == 0) answers_.add(core.now() - session.asked_ps);
     // A writer is woken when a third of its buffer is free.
-    if (session.blocked && (session.unsent + session.unacked) * 3 <= config_.send_buffer * 2)
-      session.blocked = false;
+    const bool wakes = config_.requests ? out == 0 : out * 3 <= config_.send_buffer * 2;
+    if (wakes && session.blocked && !session.waking) {
+      session.waking = true;
+      woken_.push_back({word.session, core.id(), core.now()});
+    }
     push(core, word.session);
   }
 
@@ -231,6 +255,7 @@ class StreamStack {
     core.run(operation_index(Op::kGuestKickExit));
     ++kicks_;
     pending_kicks_.rx = true;
+    pending_kicks_.at_ps = core.now();
   }
 
   std::byte* rx_frame(std::uint64_t buffer) const {
@@ -254,9 +279,11 @@ class StreamStack {
   Core* core_ = nullptr;
   bool stopped_ = false;  // the transmit queue has no room
   Kicks pending_kicks_;
+  std::vector<Woken> woken_;
   std::uint64_t packets_ = 0;
   std::uint64_t payload_ = 0;
   std::uint64_t kicks_ = 0;
+  Histogram answers_;
 };
 
 // One virtual processor: runs its sessions' writers in turn, and the interrupts that
@@ -275,6 +302,14 @@ class StreamCpu {
   // A queue called; the processor hears of it at `at_ps`.
   void rx_called(std::uint64_t at_ps) { interrupt(rx_due_, at_ps); }
   void tx_called(std::uint64_t at_ps) { interrupt(tx_due_, at_ps); }
+
+  // One of its writers may go on. Another processor has to be told by an interrupt.
+  void woken(const StreamStack::Woken& woken) {
+    const std::uint64_t ipi_ps =
+        woken.by == core_->id() ? 0 : core_->machine().costs.irq_latency_ps;
+    if (!runnable()) core_->idle_until(woken.at_ps + ipi_ps);
+    stack_->unblock(woken.session);
+  }
 
   // One turn of an interrupt's work, or one write.
   void step() {

@@ -8,8 +8,8 @@
 #include "core/driver/driver_ring.h"
 #include "core/spec/net.h"
 #include "sim/access/model_access.h"
-#include "sim/guest/arrivals.h"
 #include "sim/guest/frame_pool.h"
+#include "sim/machine/arrivals.h"
 #include "sim/machine/latency.h"
 
 namespace vringlab::sim {
@@ -22,6 +22,7 @@ struct TestpmdConfig {
   bool interrupts = false;         // sleep until called when the ring is full; else poll
   bool exits = false;              // a kick leaves a virtual machine; else it is a system call
   bool skip_polls = true;          // account a row of empty polls at once
+  bool pktgen = false;             // the guest kernel's generator, frame by frame, instead
 };
 
 // A burst starts when `Arrivals` says so. `KickHost` is called as kick_host(core)
@@ -118,6 +119,7 @@ class Testpmd {
   // txonly builds a whole burst before it offers it, and throws away what finds no
   // room: so an attempt on a full ring takes as long as one that succeeds.
   void build_burst(std::uint64_t times) {
+    if (config_.pktgen) return core_->run_times(operation_index(Op::kGuestPktgen), times);
     core_->run_times(operation_index(Op::kGuestBurst), times);
     core_->run_times(operation_index(Op::kGuestPacket), times * config_.burst);
   }

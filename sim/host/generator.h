@@ -1,8 +1,8 @@
 // A packet generator in the host kernel, as pktgen: puts frames into a TAP device.
 #pragma once
 
-#include "sim/guest/arrivals.h"
 #include "sim/host/tap_ring.h"
+#include "sim/machine/arrivals.h"
 
 namespace vringlab::sim {
 

@@ -34,22 +34,34 @@ class NicRate {
   std::uint64_t free_ps_ = 0;  // when the last waiting frame will be sent
 };
 
-// Memory for socket buffers of frames that are sent alone, used in turn.
+// Memory for socket buffers of frames that are sent alone, used in turn: as many as
+// may be held behind the sink, and two.
 class SkbMemory {
  public:
-  static constexpr std::uint32_t kSlotBytes = 68 * 1024;  // metadata and the longest frame
-  static constexpr std::uint32_t kSlots = 2;
-  static constexpr std::uint32_t kBytes = kSlots * kSlotBytes;
+  // What `held` frames of at most `frame_bytes` need.
+  static std::uint64_t memory_bytes(std::uint32_t frame_bytes, std::uint32_t held) {
+    return std::uint64_t{held + 2} * slot_bytes(frame_bytes);
+  }
 
-  explicit SkbMemory(std::span<std::byte> memory) : memory_(memory) {}
+  SkbMemory(std::span<std::byte> memory, std::uint32_t frame_bytes, std::uint32_t held)
+      : memory_(memory), slot_bytes_(slot_bytes(frame_bytes)), slots_(held + 2) {}
 
   std::byte* next() {
-    at_ = (at_ + 1) % kSlots;
-    return memory_.data() + std::size_t{at_} * kSlotBytes;
+    if (++at_ == slots_) at_ = 0;
+    return memory_.data() + std::size_t{at_} * slot_bytes_;
   }
 
  private:
+  // An odd number of lines, so that slots spread over the sets of a cache.
+  static std::uint32_t slot_bytes(std::uint32_t frame_bytes) {
+    const std::uint32_t bytes =
+        align_to_line(xdp_frame_offset(true) + frame_bytes) + kSharedInfoBytes;
+    return bytes / kCacheLineBytes % 2 == 1 ? bytes : bytes + kCacheLineBytes;
+  }
+
   std::span<std::byte> memory_;
+  std::uint32_t slot_bytes_;
+  std::uint32_t slots_;
   std::uint32_t at_ = 0;
 };
 

@@ -6,15 +6,17 @@
 #include <vector>
 
 #include "core/backend/net/xdp_buffer.h"
-#include "sim/guest/tcp_wire.h"
 #include "sim/host/tap_ring.h"
 #include "sim/machine/group.h"
+#include "sim/machine/tcp_wire.h"
 
 namespace vringlab::sim {
 
 class StreamReader {
  public:
-  explicit StreamReader(Core& core) : core_(&core) {}
+  // `answers`: where it puts an answer to all it has read, null for one that only reads.
+  StreamReader(Core& core, std::uint16_t session, TapRing* answers, Arrival& answered)
+      : core_(&core), session_(session), answers_(answers), answered_(&answered) {}
 
   Core& core() { return *core_; }
   const Core& core() const { return *core_; }
@@ -45,12 +47,22 @@ class StreamReader {
                   bytes);
     waiting_ -= bytes;
     read_ += bytes;
+    if (answers_ != nullptr) answer(static_cast<std::uint32_t>(bytes));
   }
 
  private:
   static constexpr std::uint64_t kReadBytes = 131072;  // of one read: netperf's buffer
 
+  void answer(std::uint32_t bytes) {
+    const TcpWord word{session_, bytes};
+    if (answers_->put(*core_, kTcpHeaders, word.packed(), Op::kReply))
+      *answered_ = {true, core_->now()};
+  }
+
   Core* core_;
+  std::uint16_t session_;
+  TapRing* answers_;
+  Arrival* answered_;
   std::uint64_t waiting_ = 0;
   std::uint64_t read_ = 0;
   bool awake_ = false;
@@ -59,8 +71,10 @@ class StreamReader {
 // Behind the sink: TCP as far as it answers.
 class StreamEnd {
  public:
-  StreamEnd(Group<StreamReader>& readers, TapRing& tap, bool& acked, std::size_t sessions)
-      : readers_(&readers), tap_(&tap), acked_(&acked), unacked_(sessions) {}
+  // `acks`: acknowledges; else an answer does that.
+  StreamEnd(Group<StreamReader>& readers, TapRing& tap, Arrival& acked, std::size_t sessions,
+            bool acks)
+      : readers_(&readers), tap_(&tap), acked_(&acked), unacked_(sessions), acks_(acks) {}
 
   // RFC 1122 4.2.3.2: an acknowledgement at least every second full-sized segment.
   void frame(Core& core, const XdpBuffer& buffer) {
@@ -69,12 +83,12 @@ class StreamEnd {
     session.bytes += word.bytes;
     session.segments += (word.bytes + kTcpMss - 1) / kTcpMss;
     (*readers_)[word.session].arrive(core, word.bytes);
-    if (session.segments < 2 && word.bytes >= kTcpMss) return;
+    if (!acks_ || (session.segments < 2 && word.bytes >= kTcpMss)) return;
     const TcpWord ack{word.session, session.bytes};
     // A full ring drops it; the next one acknowledges these bytes as well.
     if (!tap_->put(core, kTcpHeaders, ack.packed(), Op::kAckSend)) return;
     session = {};
-    *acked_ = true;
+    *acked_ = {true, core.now()};
   }
 
  private:
@@ -85,8 +99,9 @@ class StreamEnd {
 
   Group<StreamReader>* readers_;
   TapRing* tap_;
-  bool* acked_;
+  Arrival* acked_;
   std::vector<Unacked> unacked_;
+  bool acks_;
 };
 
 }  // namespace vringlab::sim

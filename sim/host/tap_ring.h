@@ -17,6 +17,13 @@ struct TapRingConfig {
   std::uint32_t frame_bytes = 64;  // of the longest frame
 };
 
+// Frames for the reader have been put into a TAP's ring, the last at that time. The
+// run clears it when it has told the reader.
+struct Arrival {
+  bool raised = false;
+  std::uint64_t at_ps = 0;
+};
+
 class TapRing {
  public:
   // One cache line holds eight pointers.

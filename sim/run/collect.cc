@@ -48,6 +48,18 @@ CoreResult core_result(const char* name, const Core& core) {
           .ledger = ledger_rows(core.ledger())};
 }
 
+CoreResult sum_of(const char* name, const std::vector<Core*>& cores) {
+  Ledger all;
+  CoreResult result{.name = name, .busy_ps = 0, .idle_ps = 0, .ledger = {}};
+  for (const Core* core : cores) {
+    result.busy_ps += core->busy_ps();
+    result.idle_ps += core->idle_ps();
+    all.add(core->ledger());
+  }
+  result.ledger = ledger_rows(all);
+  return result;
+}
+
 LatencyResult latency_result(const Histogram& h) {
   if (h.total() == 0) return {};
   return {.mean_ps = h.sum() / h.total(),

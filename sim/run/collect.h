@@ -12,6 +12,8 @@ namespace vringlab::sim {
 
 std::vector<LedgerRow> ledger_rows(const Ledger& ledger);  // those that are not zero
 CoreResult core_result(const char* name, const Core& core);
+// Cores of one kind as one: what they did together.
+CoreResult sum_of(const char* name, const std::vector<Core*>& cores);
 LatencyResult latency_result(const Histogram& histogram);
 std::uint64_t hash_bytes(std::span<const std::byte> bytes);  // FNV-1a, 64 bit
 

@@ -26,13 +26,15 @@ NetTxConfig device_config(const Scenario& s) {
 }
 
 TestpmdConfig guest_config(const Scenario& s) {
+  const bool pktgen = s.guest == "vm-pktgen";
   return {.packets = s.packets,
           .frame_bytes = s.packet_bytes,
-          .burst = s.offered_pps > 0 ? 1 : s.guest_burst,
+          .burst = s.offered_pps > 0 || pktgen ? 1 : s.guest_burst,
           .split_header = s.split_header,
-          .interrupts = s.guest_notify == "interrupt",
-          .exits = s.guest == "vm",
-          .skip_polls = s.skip_polls};
+          .interrupts = s.guest_notify == "interrupt" || pktgen,
+          .exits = s.guest == "vm" || pktgen,
+          .skip_polls = s.skip_polls,
+          .pktgen = pktgen};
 }
 
 }  // namespace
@@ -43,7 +45,8 @@ TxLayout lay_out_tx(const Scenario& s) {
   // The ring comes first: ring_remote counts on it.
   layout.queue = guest.place_queue(s, s.ring_size + s.guest_burst, s.packet_bytes);
   layout.frag_bytes = frag_bytes(s);
-  layout.sizes = {guest.end(), layout.frag_bytes + SkbMemory::kBytes};
+  layout.sizes = {guest.end(), layout.frag_bytes +
+                                   SkbMemory::memory_bytes(s.packet_bytes, find_sink(s.sink).held)};
   return layout;
 }
 
@@ -56,7 +59,8 @@ NetTxWorld::NetTxWorld(const Scenario& s)
       queue(net, s, layout_.queue, guest_core, worker_core, control_core),
       latency(s.ring_size),
       frags(queue.context, net.host_bytes().first(layout_.frag_bytes)),
-      sink(net.sink, queue.context, frags, SkbMemory(net.host_bytes().subspan(layout_.frag_bytes)),
+      sink(net.sink, queue.context, frags,
+           SkbMemory(net.host_bytes().subspan(layout_.frag_bytes), s.packet_bytes, net.sink.held),
            NicRate(period_ps(s.nic_pps), kNicSlots), latency),
       device(queue.device_ring(), frags, sink, queue.caller, device_config(s), 1),
       worker(worker_core, device, queue.context, queue.mapping, queue.ring(),

@@ -2,13 +2,17 @@
 
 #include "sim/run/net_rx_run.h"
 #include "sim/run/net_tx_run.h"
+#include "sim/run/pairs_run.h"
 #include "sim/run/stream_run.h"
 
 namespace vringlab::sim {
 
 RunResult run(const Scenario& scenario, RunControl* control) {
   check_scenario(scenario);
-  if (scenario.workload == "stream") return run_stream(scenario, control);
+  if (scenario.workload == "stream" || scenario.workload == "rr")
+    return run_stream(scenario, control);
+  if (scenario.workload == "io" || scenario.workload == "macswap")
+    return run_pairs(scenario, control);
   return scenario.workload == "rx" ? run_net_rx(scenario, control) : run_net_tx(scenario, control);
 }
 

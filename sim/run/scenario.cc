@@ -50,10 +50,10 @@ void check_machine(const Scenario& s) {
 }
 
 void check_guest(const Scenario& s) {
-  one_of("guest", s.guest, {"virtio-user", "vm"});
+  one_of("guest", s.guest, {"virtio-user", "vm", "vm-pktgen"});
   one_of("guest_notify", s.guest_notify, {"poll", "interrupt"});
   one_of("arrival", s.arrival, {"periodic", "poisson"});
-  one_of("workload", s.workload, {"tx", "rx", "stream"});
+  one_of("workload", s.workload, {"tx", "rx", "stream", "io", "macswap", "rr"});
   in_range<std::uint32_t>("rx_buffer_bytes", s.rx_buffer_bytes, 64, 1u << 20);
   in_range<std::uint32_t>("tap_entries", s.tap_entries, 1, 65536);
   in_range<std::uint64_t>("packets", s.packets, 1, 1000000000000);
@@ -70,12 +70,15 @@ void check_streams(const Scenario& s) {
   in_range<std::uint32_t>("message_bytes", s.message_bytes, 1, 1u << 20);
   in_range<std::uint32_t>("sessions", s.sessions, 1, 8);
   in_range<std::uint32_t>("vcpus", s.vcpus, 1, 6);
+  in_range<std::uint32_t>("queue_pairs", s.queue_pairs, 1, 5);
+  in_range<std::uint32_t>("workers", s.workers, 1, 5);
   in_range<std::uint64_t>("send_buffer_bytes", s.send_buffer_bytes, 4096, 1u << 30);
   in_range("stream_ms", s.stream_ms, 0.001, 1e6);
-  if (s.workload == "stream" && s.sink != "host_tcp")
-    refuse("sink", "\"" + s.sink + "\"", "host_tcp where workload is stream");
-  if (s.workload == "stream" && s.ring_size < 64)
-    refuse("ring_size", s.ring_size, "at least 64 where workload is stream");
+  if (s.workload != "stream" && s.workload != "rr") return;
+  if (s.sink != "host_tcp")
+    refuse("sink", "\"" + s.sink + "\"", "host_tcp where workload is stream or rr");
+  if (s.ring_size < 64)
+    refuse("ring_size", s.ring_size, "at least 64 where workload is stream or rr");
 }
 
 void check_ring(const Scenario& s) {

@@ -21,11 +21,16 @@ struct Scenario {
 
   // What goes on: "tx", a guest that transmits; "rx", a generator in the host and a
   // guest that receives; "stream", TCP streams from the guest to the host, whose
-  // sink is host_tcp.
+  // sink is host_tcp; "io" and "macswap", queue pairs: a generator in the host, a guest
+  // that sends each frame back, by way of the sink; "rr", as stream, but each write is a
+  // request and the next waits for its answer.
   std::string workload = "tx";
 
   // The guest: testpmd, txonly or rxonly.
-  std::string guest = "virtio-user";  // virtio-user: a process, kicks are system calls; vm: exits
+  // virtio-user: a process, kicks are system calls; vm: kicks are exits; vm-pktgen: the
+  // generator of a guest kernel, which publishes each frame and is called when the ring
+  // has room again.
+  std::string guest = "virtio-user";
   std::string guest_notify = "poll";  // poll: never called; interrupt: sleeps when the ring is full
   std::uint64_t packets = 100000;     // frames to send, or to receive
   std::uint32_t packet_bytes = 64;    // frame length, virtio-net header not counted
@@ -35,6 +40,10 @@ struct Scenario {
   bool split_header = false;             // header in a descriptor of its own
   double offered_pps = 0;                // packets a second; 0: as fast as the guest can
   std::string arrival = "periodic";      // periodic or poisson, where offered_pps is set
+
+  // Queue pairs.
+  std::uint32_t queue_pairs = 1;  // each with a guest core and a generator of its own
+  std::uint32_t workers = 1;      // that serve the queues of the pairs in turn
 
   // TCP streams.
   std::uint32_t message_bytes = 16384;  // of one write

@@ -135,9 +135,9 @@ TEST(CheckScenario, streams_go_up_a_stack_through_a_ring_that_holds_large_packet
   };
   EXPECT_EQ(stream("host_tcp", 64), "");
   EXPECT_EQ(stream("xdp_drop", 64),
-            "sink = \"xdp_drop\": must be host_tcp where workload is stream");
+            "sink = \"xdp_drop\": must be host_tcp where workload is stream or rr");
   EXPECT_EQ(stream("host_tcp", 32),
-            "ring_size = 32: must be at least 64 where workload is stream");
+            "ring_size = 32: must be at least 64 where workload is stream or rr");
 }
 
 TEST(CheckScenario, sinks) {
@@ -181,7 +181,7 @@ struct Choice {
 TEST(CheckScenario, names_are_among_those_there_are) {
   using S = Scenario;
   const Choice rows[] = {{&S::distance, "distance", {"same_ccx", "same_socket", "remote"}},
-                         {&S::guest, "guest", {"virtio-user", "vm"}},
+                         {&S::guest, "guest", {"virtio-user", "vm", "vm-pktgen"}},
                          {&S::guest_notify, "guest_notify", {"poll", "interrupt"}},
                          {&S::arrival, "arrival", {"periodic", "poisson"}}};
   for (const Choice& row : rows) {

@@ -15,46 +15,33 @@ void wake(StreamWorld& world, auto& task, std::uint64_t at_ps) {
 }
 
 // Tells the actors what the last step raised; interrupts go to the first processor.
-void deliver(StreamWorld& world, std::uint64_t now_ps) {
+void deliver(StreamWorld& world) {
   const std::uint64_t heard_ps = world.net.machine.costs.irq_latency_ps;
   const Doorbells tx = std::exchange(world.tx_queue.bells, {});
   const Doorbells rx = std::exchange(world.rx_queue.bells, {});
   const StreamStack::Kicks kicks = world.stack.take_kicks();
+  for (const StreamStack::Woken& woken : world.stack.take_woken())
+    world.cpu_of(woken.session).woken(woken);
   if (tx.call) world.guest[0].tx_called(tx.call_ps + heard_ps);
   if (rx.call) world.guest[0].rx_called(rx.call_ps + heard_ps);
-  if (kicks.tx) wake(world, world.tx_task, now_ps);
-  if (kicks.rx) wake(world, world.rx_task, now_ps);
-  if (std::exchange(world.acked, false)) wake(world, world.rx_task, now_ps);
+  if (kicks.tx) wake(world, world.tx_task, kicks.at_ps);
+  if (kicks.rx) wake(world, world.rx_task, kicks.at_ps);
+  const Arrival acked = std::exchange(world.acked, {});
+  if (acked.raised) wake(world, world.rx_task, acked.at_ps);
 }
 
 void run_world(StreamWorld& world, const Scenario& s, RunControl* control) {
   const auto end_ps = static_cast<std::uint64_t>(std::llround(s.stream_ms * 1e9));
   Scheduler scheduler(tie_ranks<3>(s.tie_seed), world.guest, world.thread, world.readers);
-  const auto latest = [&] {
-    return std::max(world.worker_core.now(), world.guest_cores[0]->now());
-  };
-  scheduler.run([&] { return latest() >= end_ps; },
+  scheduler.run([&] { return world.latest_ps() >= end_ps; },
                 [&] {
                   return world.tx_queue.bells.call || world.rx_queue.bells.call ||
-                         world.stack.kicked() || world.acked;
+                         world.stack.kicked() || world.stack.has_woken() || world.acked.raised;
                 },
                 [&](std::size_t, std::uint64_t) {
-                  deliver(world, latest());
+                  deliver(world);
                   report(control, world.stack.packets());
                 });
-}
-
-// Cores of one kind as one: what they did together.
-CoreResult sum_of(const char* name, const std::vector<Core*>& cores) {
-  Ledger all;
-  CoreResult result{.name = name, .busy_ps = 0, .idle_ps = 0, .ledger = {}};
-  for (const Core* core : cores) {
-    result.busy_ps += core->busy_ps();
-    result.idle_ps += core->idle_ps();
-    all.add(core->ledger());
-  }
-  result.ledger = ledger_rows(all);
-  return result;
 }
 
 RunResult collect(StreamWorld& world, const Scenario& s) {
@@ -71,6 +58,7 @@ RunResult collect(StreamWorld& world, const Scenario& s) {
   r.kicks = world.stack.kicks();
   for (std::size_t i = 0; i < world.guest.size(); ++i) r.interrupts += world.guest[i].interrupts();
   r.wakeups = world.thread.wakeups();
+  r.latency = latency_result(world.stack.answers());
   r.guest_memory_hash = hash_bytes(world.net.guest_bytes());
   collect_mapping(r, world.tx_queue, world.control_core);
   world.rx_queue.mapping.tear_down(world.control_core);

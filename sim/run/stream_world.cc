@@ -25,8 +25,8 @@ StreamLayout lay_out_stream(const Scenario& given) {
   layout.rx = guest.place_queue(s, s.ring_size, s.rx_buffer_bytes);
   layout.tap = {.entries = s.tap_entries, .dequeued = s.batch, .frame_bytes = kTcpHeaders};
   layout.frag_bytes = frag_bytes(s);
-  layout.sizes = {guest.end(),
-                  layout.frag_bytes + SkbMemory::kBytes + TapRing::memory_bytes(layout.tap)};
+  layout.sizes = {guest.end(), layout.frag_bytes + SkbMemory::memory_bytes(kLongestFrame, 0) +
+                                   TapRing::memory_bytes(layout.tap)};
   return layout;
 }
 
@@ -54,12 +54,13 @@ StreamWorld::StreamWorld(const Scenario& s)
       rx_queue(net, with_kernel_guest(s), layout_.rx, *guest_cores[0], worker_core, control_core),
       tx_latency(s.ring_size),
       rx_latency(std::bit_ceil(std::uint64_t{s.tap_entries} + s.batch + 1)),
-      tap(rx_queue.context, net.host_bytes().subspan(layout_.frag_bytes + SkbMemory::kBytes),
+      tap(rx_queue.context,
+          net.host_bytes().subspan(layout_.frag_bytes + SkbMemory::memory_bytes(kLongestFrame, 0)),
           layout_.tap, rx_latency),
       frags(tx_queue.context, net.host_bytes().first(layout_.frag_bytes)),
       sink(net.sink, tx_queue.context, frags,
-           SkbMemory(net.host_bytes().subspan(layout_.frag_bytes, SkbMemory::kBytes)),
-           NicRate(0, 0), tx_latency, StreamEnd(readers, tap, acked, s.sessions)),
+           SkbMemory(net.host_bytes().subspan(layout_.frag_bytes), kLongestFrame, 0), NicRate(0, 0),
+           tx_latency, StreamEnd(readers, tap, acked, s.sessions, s.workload == "stream")),
       tx(tx_queue.device_ring(), frags, sink, tx_queue.caller,
          {.batch = s.batch,
           .copy_batch = s.copy_batch,
@@ -79,12 +80,13 @@ StreamWorld::StreamWorld(const Scenario& s)
       stack(tx_queue.driver, tx_queue.frames(), rx_queue.driver, rx_queue.frames(), *guest_cores[0],
             {.message_bytes = s.message_bytes,
              .send_buffer = s.send_buffer_bytes,
-             .rx_buffer_bytes = s.rx_buffer_bytes},
+             .rx_buffer_bytes = s.rx_buffer_bytes,
+             .requests = s.workload == "rr"},
             s.sessions) {
-  for (Core* core : reader_cores) readers.add(*core);
+  for (std::uint16_t i = 0; i < s.sessions; ++i)
+    readers.add(*reader_cores[i], i, s.workload == "rr" ? &tap : nullptr, acked);
   for (Core* core : guest_cores) guest.add(*core, stack);
-  // The first processor takes the interrupts, so the guest's scheduler fills it last.
-  for (std::uint32_t i = 0; i < s.sessions; ++i) guest[(i + 1) % s.vcpus].run_session(i);
+  for (std::uint32_t i = 0; i < s.sessions; ++i) cpu_of(i).run_session(i);
   thread.serve(tx_task);
   thread.serve(rx_task);
   for (const Core* core : guest_cores)

@@ -36,6 +36,14 @@ class StreamWorld {
   static constexpr CoreId kWorkerCore = 0;
   static constexpr CoreId kControlCore = 1;
 
+  std::uint64_t latest_ps() const {
+    std::uint64_t latest = worker_core.now();
+    for (const Core* core : guest_cores) latest = std::max(latest, core->now());
+    return latest;
+  }
+  // The first processor takes the interrupts, so the guest's scheduler fills it last.
+  StreamCpu& cpu_of(std::size_t session) { return guest[(session + 1) % guest.size()]; }
+
  private:
   StreamLayout layout_;
   Core& new_core();
@@ -52,7 +60,7 @@ class StreamWorld {
   LatencyLog tx_latency;
   LatencyLog rx_latency;
   TapRing tap;
-  bool acked = false;  // the sink has put acknowledgements into the TAP's ring
+  Arrival acked;  // acknowledgements and answers in the TAP's ring
   Group<StreamReader> readers;
   ModelFrags frags;
   Sink sink;

@@ -1,4 +1,4 @@
-#include "sim/guest/arrivals.h"
+#include "sim/machine/arrivals.h"
 
 #include <gtest/gtest.h>
 
