@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from vringlab import COSTS, STEPS, Comparison, version
 
-STYLE = {
+STYLE: dict[str, Any] = {
     "axes.spines.left": False,
     "axes.spines.right": False,
     "axes.spines.top": False,

@@ -1,4 +1,4 @@
-"""The cost rows as fitted to the rows marked `calibrate` of direct access and of the batch sweep."""
+"""The cost rows as fitted to the rows marked `calibrate` of direct access and the batch sweep."""
 
 from collections.abc import Iterable
 from importlib.resources import files
