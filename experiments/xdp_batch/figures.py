@@ -58,7 +58,10 @@ def draw_sizes(path: Path, rows: Rows) -> None:
             _batches(axes, sizes.BATCHES)
         for axes in panels[::3]:
             axes.set_ylabel("gain, % of packets a second")
-        panels[-1].legend(title="dots: no retpoline", loc="upper right")
+        handles, labels = panels[0].get_legend_handles_labels()
+        handles.append(Line2D([], [], color="black", lw=1.3, ls=":"))
+        labels.append("without retpoline")
+        panels[0].figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
 
 
 def draw_caches(path: Path, rows: Rows) -> None:
