@@ -72,6 +72,6 @@ def main(folder: Path, check: bool) -> None:
     tables.write_posterior(folder / "posterior.csv", fit)
     tables.write_used_element(folder / "used_element.csv", gains)
     figures.draw_predicted(folder / "predicted", rows)
-    figures.draw_waterfall(folder / "waterfall", comparisons)
+    figures.draw_direct_access(folder / "waterfall", comparisons)
     print_report(rows, gains[1])
     assert all(c.gain_percent > 0 for c in comparisons.values()), "direct access is faster"

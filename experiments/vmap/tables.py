@@ -1,6 +1,6 @@
 """The tables beside table.csv."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from vringlab import COSTS, STEPS, Calibration, Comparison, Gain
@@ -16,10 +16,15 @@ def write_waterfall(path: Path, comparisons: Mapping[str, Comparison]) -> None:
     rows = []
     for comparison in comparisons.values():
         place = (comparison.a.scenario.host, comparison.a.scenario.kernel)
-        for row in sorted(comparison.rows, key=lambda r: _place(r.step, r.cost)):
-            times = (float(ps / 1000) for ps in (row.a_ps, row.b_ps, row.delta_ps))
-            rows.append((*place, row.step, row.cost, *times))
+        rows += [(*place, *row) for row in waterfall_rows(comparison)]
     write_table(path, WATERFALL, rows)
+
+
+def waterfall_rows(comparison: Comparison) -> Iterable[tuple[object, ...]]:
+    """Step, cost, ns a packet before and after and the difference, in a packet's order."""
+    for row in sorted(comparison.rows, key=lambda r: _place(r.step, r.cost)):
+        times = (float(ps / 1000) for ps in (row.a_ps, row.b_ps, row.delta_ps))
+        yield (row.step, row.cost, *times)
 
 
 def write_posterior(path: Path, fit: Calibration) -> None:

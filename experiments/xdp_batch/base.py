@@ -1,6 +1,8 @@
 """The published scenarios of batching, one for each row, and what their numbers are worth."""
 
-from vringlab import Scenario
+from collections.abc import Callable, Iterable
+
+from vringlab import Result, Scenario
 from vringlab.experiments.vmap.run import RATES as VMAP_RATES
 
 SEED = 1
@@ -34,3 +36,6 @@ GAINS = {
 }
 CALIBRATED = VMAP_RATES | SWEEP_RATES
 """Scenarios of all rates that may be fitted; those to predict are left out by `use`."""
+
+Run = Callable[[Iterable[Scenario]], list[Result]]
+"""Runs scenarios with the fitted costs, in their order."""

@@ -70,6 +70,7 @@ constexpr auto kKernels = std::to_array<KernelPreset>({
     {"v5.0", "Linux 4.20 to 5.x as vhost ran on it: barrier in get_user, none in copy_from_user",
      true, true, false, true, true, false},
     {"v5.0-nosmap", "the same, booted with nosmap", false, true, false, true, true, false},
+    {"v5.0-noretpoline", "v5.0 with plain indirect calls", true, true, false, false, true, false},
     {"v5.0-hardened", "v5.0 with HARDENED_USERCOPY", true, true, false, true, true, true},
     {"v6.2", "Linux 6.2 to 6.12: copy_from_user has a speculation barrier too", true, true, true,
      true, true, true},

@@ -75,6 +75,9 @@ TEST(KernelPresets, switches_of_the_named_variants) {
   const KernelPreset& nosmap = find_kernel("v5.0-nosmap");
   EXPECT_TRUE(!nosmap.smap && nosmap.nospec && !nosmap.copy_nospec && nosmap.retpoline &&
               nosmap.kpti && !nosmap.hardened_usercopy);
+  const KernelPreset& plain = find_kernel("v5.0-noretpoline");
+  EXPECT_TRUE(plain.smap && plain.nospec && !plain.copy_nospec && !plain.retpoline && plain.kpti &&
+              !plain.hardened_usercopy);
   EXPECT_TRUE(find_kernel("v5.0-hardened").hardened_usercopy);
   EXPECT_TRUE(find_kernel("v6.2").copy_nospec);
   const KernelPreset& bare = find_kernel("bare");

@@ -1,0 +1,260 @@
+"""experiments/xdp_batch: only rows to calibrate are fitted, and the tables are what they claim."""
+
+import csv
+import json
+import math
+import os
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+import vringlab as vl
+from vringlab.calibration import with_parameters
+from vringlab.experiments.xdp_batch import caches, latency, run, sizes, sweep
+from vringlab.experiments.xdp_batch.base import BATCHES, CALIBRATED, GAINS, SWEEP, SWEEP_RATES
+from vringlab.experiments.xdp_batch.fit import calibration_points, committed_fit
+from vringlab.experiments.xdp_batch.refit import refit
+from vringlab.experiments.xdp_batch.report import is_miss
+from vringlab.published import load_published
+from vringlab.results import read_table
+from vringlab.validation import COLUMNS, Row
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results" / "xdp_batch"
+PUBLISHED = files("vringlab") / "experiments" / "published.csv"
+STEP = 0.05
+"""In the logarithm of a cost row, for differences: that of the fit itself."""
+
+
+def rewritten(path, change):
+    """published.csv with each row changed, or left out where `change` says None."""
+    with PUBLISHED.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    kept = [row for row in map(change, rows) if row is not None]
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, kept[0].keys())
+        writer.writeheader()
+        writer.writerows(kept)
+    return path
+
+
+def points_of(path=None):
+    return calibration_points(load_published(path))
+
+
+def lost(row):
+    return None if row["use"] == "predict" else row
+
+
+def falsified(row):
+    return row | {"value": "1.0"} if row["use"] == "predict" else row
+
+
+@pytest.mark.parametrize("change", [lost, falsified])
+def test_rows_to_predict_are_not_seen_by_the_fit(tmp_path, change):
+    changed = rewritten(tmp_path / "published.csv", change)
+    assert points_of(changed) == points_of()
+    assert committed_fit(points_of(changed)).data_sha256 == committed_fit(points_of()).data_sha256
+
+
+def test_no_gain_can_be_fitted():
+    assert not set(GAINS) & set(CALIBRATED)
+    assert {point.id for point in points_of()} == {
+        "vmap.before",
+        "vmap2019.smap_on.before",
+        "batchsweep.tx.1",
+        "batchsweep.tx.64",
+        "batchsweep.rx.64",
+    }
+
+
+def test_a_changed_row_to_calibrate_is_noticed(tmp_path):
+    def change(row):
+        return row | {"value": "1700000"} if row["id"] == "batchsweep.rx.64" else row
+
+    changed = rewritten(tmp_path / "published.csv", change)
+    with pytest.raises(ValueError, match=r"xdp_batch/fit\.json: fitted to other data"):
+        committed_fit(points_of(changed))
+
+
+def test_the_simulator_is_the_one_that_was_fitted():
+    points = points_of()
+    fit = committed_fit(points)
+    results = vl.run_many([fit.apply(point.scenario) for point in points], progress=False)
+    again = [float(f"{result.rate_pps:.6g}") for result in results]
+    assert again == [point.predicted_pps for point in fit.points]
+
+
+def test_the_committed_fit_is_the_maximum_of_posterior():
+    """A step of Gauss-Newton moves no row by a tenth of its standard deviation. A whole fit takes
+    a minute; rates are not smooth, so its last digits are where it stopped."""
+    points = points_of()
+    fit = committed_fit(points)
+    moves = newton_step(fit, points)
+    assert np.max(np.abs(moves) / fit.posterior_sigma) < 0.1
+
+
+def newton_step(fit, points):
+    """In the logarithms of the rows, from central differences."""
+    at = np.log(fit.values)
+    steps = STEP * np.eye(len(at))
+    rates = log_rates(fit.names, points, [at, *(at + steps), *(at - steps)])
+    up, down = rates[1 : len(at) + 1], rates[len(at) + 1 :]
+    jacobian = (up - down).T / (2 * STEP)
+    published = np.log([point.rate_pps for point in points])
+    weight = np.array([point.relative_sigma for point in points]) ** -2.0
+    prior_weight = fit.prior_sigma**-2.0
+    normal = (jacobian.T * weight) @ jacobian + np.diag(prior_weight)
+    prior_pull = prior_weight * (np.log([prior.best for prior in fit.priors]) - at)
+    return np.linalg.solve(normal, (jacobian.T * weight) @ (published - rates[0]) + prior_pull)
+
+
+def log_rates(names, points, at):
+    """Shape (len(at), len(points))."""
+    scenarios = [with_parameters(p.scenario, names, np.exp(x).tolist()) for x in at for p in points]
+    results = vl.run_many(scenarios, progress=False)
+    return np.log([result.rate_pps for result in results]).reshape(len(at), len(points))
+
+
+@pytest.mark.skipif(not os.environ.get("CI"), reason="a minute: only where CI is set")
+def test_fitting_again_agrees_with_the_committed_fit(tmp_path):
+    again = refit(rewritten(tmp_path / "published.csv", lost), draws=0)
+    assert committed_fit(points_of()).agrees_with(again)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    table = read_table(RESULTS / "table.csv")
+    assert table.columns == COLUMNS
+    return table.rows
+
+
+def test_table_has_every_published_row_of_its_sources(rows):
+    published = [
+        row
+        for row in load_published()
+        if row.source in run.SOURCES and not row.id.startswith(run.OPEN)
+    ]
+    assert [row["id"] for row in rows] == [row.id for row in published]
+    for row, expected in zip(rows, published, strict=True):
+        kinds = (expected.metric, expected.unit, expected.use)
+        assert (row["metric"], row["unit"], row["use"]) == kinds
+        assert float(row["published"]) == pytest.approx(expected.value, rel=1e-5)
+
+
+def test_table_has_intervals_around_the_predictions(rows):
+    for row in rows:
+        assert float(row["low"]) < float(row["predicted"]) < float(row["high"]), row["id"]
+
+
+def test_fitted_rows_are_met_within_their_noise(rows):
+    for row in rows:
+        if row["use"] == "calibrate":
+            assert abs(math.log(float(row["predicted"]) / float(row["published"]))) < 2 * 0.05
+
+
+def test_the_sweep_lies_beside_the_curves_through_it(rows):
+    rates = {row["id"]: row for row in rows}
+    table = read_table(RESULTS / "sweep.csv")
+    assert table.columns == sweep.SWEEP
+    fits = {(f["workload"], f["rates"]): f for f in read_table(RESULTS / "fit_a_b.csv").rows}
+    assert len(table.rows) == len(SWEEP_RATES)
+    for row in table.rows:
+        name = f"batchsweep.{row['workload']}.{row['batch']}"
+        for rate in ("published", "predicted"):
+            assert row[f"{rate}_pps"] == rates[name][rate]
+            ns = 1e9 / float(row[f"{rate}_pps"])
+            assert float(row[f"{rate}_ns"]) == pytest.approx(ns, rel=1e-5)
+            fit = fits[row["workload"], rate]
+            curve = float(fit["a_ns"]) + float(fit["b_ns"]) / int(row["batch"])
+            assert float(row[f"{rate}_fit_ns"]) == pytest.approx(curve, rel=1e-5)
+            distance = 100 * abs(curve / ns - 1)
+            assert distance <= float(fit["worst_percent"]) + 1e-2
+
+
+def test_a_curve_that_is_one_is_found():
+    fit = sweep.fitted([250 + 150 / batch for batch in BATCHES])
+    assert (fit.a_ns, fit.b_ns) == pytest.approx((250, 150))
+    assert fit.worst_percent == pytest.approx(0, abs=1e-9)
+
+
+def test_waterfall_adds_up_to_the_gains(rows):
+    gains = {row["id"]: float(row["predicted"]) for row in rows}
+    sums = {}
+    for row in read_table(RESULTS / "waterfall.csv").rows:
+        alone, batched, difference = (float(row[name]) for name in run.WATERFALL[3:])
+        assert batched - alone == pytest.approx(difference, abs=1e-3)
+        before, after = sums.get(row["sink"], (0, 0))
+        sums[row["sink"]] = (before + alone, after + batched)
+    for name, (_, batched) in GAINS.items():
+        alone_ns, batched_ns = sums[batched.sink]
+        # The worker never idles, but for its wake-up.
+        assert 100 * (alone_ns / batched_ns - 1) == pytest.approx(gains[name], abs=0.3)
+
+
+def test_explorations_have_every_case():
+    cases = {
+        sizes: len(sizes.SINKS) * 2 * len(sizes.BYTES) * len(sizes.BATCHES),
+        caches: len(caches.BYTES) * len(caches.RINGS) * len(caches.BATCHES),
+        latency: len(latency.SHARES) * len(latency.LOADS) * len(latency.BATCHES),
+    }
+    for name, module in run.EXPLORATIONS.items():
+        table = read_table(RESULTS / f"{name}.csv")
+        assert table.columns == module.COLUMNS
+        assert len(table.rows) == cases[module]
+
+
+def test_kernels_of_the_sizes_differ_in_retpoline_alone():
+    kernels = {kernel.name: kernel for kernel in vl.kernels()}
+    on, off = (kernels[name] for name in sizes.KERNELS.values())
+    differ = {f for f in on.__slots__ if getattr(on, f) != getattr(off, f)}
+    assert differ == {"name", "doc", "retpoline"}
+    assert on.retpoline
+
+
+def test_buffers_are_as_long_as_those_of_the_engine():
+    text = (ROOT / "core/backend/net/xdp_buffer.h").read_text()
+    constants = dict(re.findall(r"constexpr std::uint32_t (k\w+) = (\d+);", text))
+    expected = ("kCacheLineBytes", "kXdpPadBytes", "kXdpHeadroomBytes", "kSharedInfoBytes")
+    assert [int(constants[name]) for name in expected] == [
+        caches.LINE_BYTES,
+        caches.PAD_BYTES,
+        caches.HEADROOM_BYTES,
+        caches.SHARED_INFO_BYTES,
+    ]
+    assert caches.SINK.program
+    assert caches.buffer_bytes(64) == 64 + 256 + 64 + 320
+    assert caches.buffer_bytes(65) == 64 + 256 + 128 + 320
+
+
+def test_no_batch_is_larger_than_a_run_of_the_kernel():
+    fit = committed_fit(points_of())
+    batches = (SWEEP.weight_packets, 2 * SWEEP.weight_packets)
+    whole, double = vl.run_many(fit.apply(SWEEP.replace(batch=batch)) for batch in batches)
+    assert whole.elapsed_ps == double.elapsed_ps
+
+
+def test_report_names_what_is_missed(rows):
+    text = (RESULTS / "report.md").read_text(encoding="utf-8")
+    published = {row.id: row for row in load_published()}
+    misses = [row["id"] for row in rows if is_miss(as_row(published[row["id"]], row))]
+    assert re.findall(r"^- (\S+), ", text, re.MULTILINE) == misses
+    for name in run.EXPLORATIONS:
+        assert f"({name}.png)" in text
+    assert text.count("Simulated, ") == len(run.EXPLORATIONS)
+
+
+def as_row(published, row):
+    return Row(published, *(float(row[name]) for name in ("predicted", "low", "high")), None)
+
+
+def test_manifest_and_figures_are_there():
+    manifest = json.loads((RESULTS / "manifest.json").read_text())
+    assert manifest["version"] == vl.version
+    tables = {"table", "sweep", "fit_a_b", "waterfall", *run.EXPLORATIONS}
+    assert set(manifest["data"]) == {f"{name}.csv" for name in tables} | {"report.md"}
+    for name in ("sweep", "waterfall", *run.EXPLORATIONS):
+        assert (RESULTS / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert "<svg" in (RESULTS / f"{name}.svg").read_text()
