@@ -150,7 +150,6 @@ class NetTxZeroCopy {
 
   // The slot is taken before the sink gets the frame: it may complete it at once.
   RingError send_borrowed(const TxRequest& request) {
-    header_ = {};
     RingError error = copy_header(ring_.payload(), chain_, request, header_);
     if (error != RingError::kNone) return error;
     const std::uint16_t slot = slots_.lend(chain_.head);
@@ -212,7 +211,7 @@ class NetTxZeroCopy {
   ZeroCopyRecord record_;
   std::vector<Piece> pieces_;  // room of the chain at hand
   Chain chain_;                // the chain at hand
-  VirtioNetHdr header_;        // of the frame at hand, if it is lent
+  VirtioNetHdr header_;        // of the frame lent last; what a short header lacks stays zero
   bool running_ = false;
   std::uint32_t run_packets_ = 0;
   std::uint64_t run_bytes_ = 0;  // one chain may have 2^32 - 1

@@ -14,7 +14,6 @@ namespace {
 
 using test::HostileChain;
 using test::kEventIdx;
-using test::kIndirect;
 using test::ZeroCopyRig;
 
 constexpr std::uint64_t kPacket = 0x10000;  // where tests put a packet, header first

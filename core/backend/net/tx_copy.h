@@ -28,8 +28,8 @@ inline void gather(P& payload, Transfer what, std::byte* host, std::uint32_t byt
   }
 }
 
-// Copies the header alone into `header`, which is all zero, and checks it. A header of
-// ten bytes leaves num_buffers zero; one longer than twelve keeps its start.
+// Copies the header alone into `header` and checks it. A header of ten bytes leaves
+// num_buffers as it is, which is zero; one longer than twelve keeps its start.
 template <PayloadAccess P>
 inline RingError copy_header(P& payload, const Chain& chain, const TxRequest& request,
                              VirtioNetHdr& header) {
