@@ -8,6 +8,7 @@
 #include "tests/fuzz/chain_walk.h"
 #include "tests/fuzz/driver_used.h"
 #include "tests/fuzz/net_rx.h"
+#include "tests/fuzz/net_tx_zerocopy.h"
 
 namespace vringlab::test {
 
@@ -28,6 +29,7 @@ class Output {
   Output& op(WalkOp op) { return u8(static_cast<std::uint8_t>(op)); }
   Output& op(RxOp op) { return u8(static_cast<std::uint8_t>(op)); }
   Output& op(UsedOp op) { return u8(static_cast<std::uint8_t>(op)); }
+  Output& op(ZeroCopyOp op) { return u8(static_cast<std::uint8_t>(op)); }
 
   Output& packet(std::uint8_t head, std::uint32_t bytes = 72) {
     op(WalkOp::kDesc).u8(head).u32(0x4000).u32(bytes).u8(0).u8(0);
@@ -53,6 +55,7 @@ class Output {
   Output& avail_idx(std::size_t idx) { return op(WalkOp::kAvailIdx).u16(idx); }
   Output& restart(std::size_t base) { return op(WalkOp::kRestart).u16(base); }
   Output& sink(bool refuses) { return op(WalkOp::kSink).u8(refuses); }
+  Output& completed(std::size_t which) { return op(ZeroCopyOp::kComplete).u8(which); }
   Output& used_idx(std::size_t idx) { return op(UsedOp::kUsedIdx).u16(idx); }
   const Seed& bytes() const { return bytes_; }
 
@@ -170,6 +173,38 @@ inline Seeds net_rx_seeds() {
   reset.packets(7, 60).buffer(0, 1500).buffer(1, 1500).steps(1).op(RxOp::kAvailIdx).u16(0);
   reset.op(RxOp::kRestart).u16(0).buffer(0, 1500).steps(3).op(RxOp::kFinish);
   seeds["d05_reset_with_packets"] = reset.bytes();
+  return seeds;
+}
+
+// Each row of the table of chains behind a frame that is lent, then a good packet.
+inline Seeds net_tx_zerocopy_seeds() {
+  Seeds seeds;
+  for (const HostileChain& row : hostile_chains()) {
+    RawGuest guest(regions_of(row.layout));
+    RawRing ring(guest, kHostileRingSize, row.features);
+    row.build(guest, ring);
+    Output out(GuestConfig::encode(row.features, row.layout));
+    out.packet(6, 200).steps(1);
+    write_memory(guest, out);
+    out.op(WalkOp::kOffer).u8(0).steps(2).completed(1).packet(1).steps(2).completed(0).steps(2);
+    seeds[row.name] = out.op(WalkOp::kArm).bytes();
+  }
+  Output order(4);  // used elements in batches
+  order.packet(3).packet(1).packet(2).packet(0).steps(3).completed(1).steps(2).completed(0);
+  seeds["z01_out_of_order"] = order.steps(2).bytes();
+  Output retried(0);
+  retried.packet(0).steps(1).op(ZeroCopyOp::kSink).u8(1).packet(1).packet(2, 30).steps(2);
+  retried.op(ZeroCopyOp::kSink).u8(2).steps(1).op(ZeroCopyOp::kSink).u8(0).steps(2);
+  seeds["z02_rolled_back"] = retried.completed(0x80).steps(2).bytes();
+  Output self(1);
+  seeds["z03_completed_before_it_returns"] =
+      self.op(ZeroCopyOp::kSink).u8(4).packet(0).packet(1).steps(3).bytes();
+  Output broken(0);
+  broken.packet(0).packet(0).steps(2).completed(0).op(WalkOp::kArm).steps(1);
+  seeds["i04_same_head_twice"] = broken.bytes();
+  Output reset(0);
+  reset.packet(0).packet(1).steps(2).avail_idx(65535).restart(65535).packet(1).steps(2);
+  seeds["d05_reset_with_frames_lent"] = reset.packet(2).steps(1).bytes();
   return seeds;
 }
 

@@ -28,14 +28,22 @@ inline void gather(P& payload, Transfer what, std::byte* host, std::uint32_t byt
   }
 }
 
-// Whatever the layout of the descriptors. A header of ten bytes leaves num_buffers
-// zero; one longer than twelve keeps its start.
+// Copies the header alone into `header` and checks it. A header of ten bytes leaves
+// num_buffers as it is, which is zero; one longer than twelve keeps its start.
+template <PayloadAccess P>
+inline RingError copy_header(P& payload, const Chain& chain, const TxRequest& request,
+                             VirtioNetHdr& header) {
+  auto* host = reinterpret_cast<std::byte*>(&header);
+  const std::uint32_t bytes = std::min<std::uint32_t>(request.header_bytes, sizeof(VirtioNetHdr));
+  gather(payload, Transfer::kHeader, host, bytes, chain.readable(), 0);
+  return check_tx_header(header, request.frame_bytes);
+}
+
+// Whatever the layout of the descriptors.
 template <PayloadAccess P>
 [[gnu::noinline]] RingError copy_pieces(P& payload, const Chain& chain, const TxRequest& request,
                                         const XdpBuffer& buffer) {
-  const std::uint32_t bytes = std::min<std::uint32_t>(request.header_bytes, sizeof(VirtioNetHdr));
-  gather(payload, Transfer::kHeader, buffer.header(), bytes, chain.readable(), 0);
-  const RingError error = check_tx_header(buffer.meta().header, request.frame_bytes);
+  const RingError error = copy_header(payload, chain, request, buffer.meta().header);
   if (error == RingError::kNone)
     gather(payload, Transfer::kPayload, buffer.frame(), request.frame_bytes, chain.readable(),
            request.header_bytes);
