@@ -49,6 +49,7 @@ void bind_result(pybind11::module_& m) {
       .def_readonly("latency", &RunResult::latency)
       .def_readonly("batches", &RunResult::batches)
       .def_readonly("alone", &RunResult::alone)
+      .def_readonly("lent", &RunResult::lent)
       .def_readonly("kicks", &RunResult::kicks)
       .def_readonly("calls", &RunResult::calls)
       .def_readonly("wakeups", &RunResult::wakeups)

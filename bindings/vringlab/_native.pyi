@@ -179,6 +179,7 @@ class Scenario:
     split_header: bool
     tx_batching: bool
     workload: str
+    zerocopy: bool
     def __init__(self) -> None:
         ...
     @property
@@ -260,6 +261,12 @@ class Scenario:
     def packets(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...
     @property
+    def queue_pairs(self) -> int:
+        ...
+    @queue_pairs.setter
+    def queue_pairs(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
     def ring_offset(self) -> int:
         ...
     @ring_offset.setter
@@ -330,6 +337,18 @@ class Scenario:
         ...
     @weight_packets.setter
     def weight_packets(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def workers(self) -> int:
+        ...
+    @workers.setter
+    def workers(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def zerocopy_min_bytes(self) -> int:
+        ...
+    @zerocopy_min_bytes.setter
+    def zerocopy_min_bytes(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...
 class LedgerRow:
     @property
@@ -412,6 +431,9 @@ class RunResult:
         ...
     @property
     def latency(self) -> LatencyResult:
+        ...
+    @property
+    def lent(self) -> int:
         ...
     @property
     def packets(self) -> int:
@@ -526,6 +548,6 @@ def with_parameters(scenario: Scenario, names: collections.abc.Sequence[str], va
     The scenario with the parameters that concern it.
     """
 compiler: str = 'GCC 12.2.0'
-cost_names: tuple = ('stac_clac', 'lfence_floor', 'barrier_drain', 'access_ok', 'address_mask', 'separate_fixup', 'plain_access', 'copy_startup', 'copy_bytes', 'iov_iter', 'hardened_usercopy', 'direct_call', 'indirect_call', 'full_barrier', 'atomic_rmw', 'spin_lock', 'rcu_read', 'l2_hit', 'l3_hit', 'dram', 'transfer_ccx', 'transfer_socket', 'transfer_remote', 'remote_home', 'line_stream', 'store_miss', 'tlb', 'translate', 'page_frag', 'frame_release', 'xdp_frame', 'xdp_program', 'xdp_redirect', 'nic_doorbell', 'ring_entry', 'skb_build', 'skb_alloc', 'skb_free', 'page_alloc', 'receive_stack', 'bridge', 'macvlan', 'send_call', 'receive_call', 'bh_pair', 'syscall', 'vm_exit', 'eventfd_signal', 'irq_inject', 'context_switch', 'worker_requeue', 'busy_poll_turn', 'guest_packet', 'guest_burst', 'guest_poll', 'guest_interrupt', 'guest_receive', 'generator', 'tcp_write', 'tcp_write_bytes', 'tcp_transmit', 'tcp_receive', 'tcp_ack_send', 'tcp_ack_receive', 'tcp_read', 'tcp_read_bytes', 'reader_wake', 'gup', 'vmap', 'vunmap', 'tlb_shootdown', 'unpin_dirty', 'mmu_notifier', 'rcu_grace', 'unmodelled', 'unmodelled_rx')
+cost_names: tuple = ('stac_clac', 'lfence_floor', 'barrier_drain', 'access_ok', 'address_mask', 'separate_fixup', 'plain_access', 'copy_startup', 'copy_bytes', 'iov_iter', 'hardened_usercopy', 'direct_call', 'indirect_call', 'full_barrier', 'atomic_rmw', 'spin_lock', 'rcu_read', 'l2_hit', 'l3_hit', 'dram', 'transfer_ccx', 'transfer_socket', 'transfer_remote', 'remote_home', 'line_stream', 'store_miss', 'tlb', 'translate', 'page_frag', 'frame_release', 'xdp_frame', 'xdp_program', 'xdp_redirect', 'nic_doorbell', 'ring_entry', 'skb_build', 'skb_alloc', 'skb_free', 'page_alloc', 'zero_copy', 'receive_stack', 'bridge', 'macvlan', 'send_call', 'receive_call', 'bh_pair', 'syscall', 'vm_exit', 'eventfd_signal', 'irq_inject', 'context_switch', 'worker_requeue', 'busy_poll_turn', 'guest_packet', 'guest_burst', 'guest_poll', 'guest_interrupt', 'guest_receive', 'guest_mac_swap', 'generator', 'tcp_write', 'tcp_write_bytes', 'tcp_transmit', 'tcp_receive', 'tcp_ack_send', 'tcp_ack_receive', 'tcp_read', 'tcp_read_bytes', 'reader_wake', 'gup', 'vmap', 'vunmap', 'tlb_shootdown', 'unpin_dirty', 'mmu_notifier', 'rcu_grace', 'unmodelled', 'unmodelled_rx')
 step_names: tuple = ('guest_fill', 'guest_publish', 'guest_kick', 'guest_reap', 'guest_poll', 'guest_interrupt', 'wake', 'suppress', 'avail_index', 'avail_head', 'descriptor', 'translate', 'build', 'header_copy', 'payload_copy', 'send', 'used', 'call', 'busy_poll', 'requeue', 'mapping', 'invalidate', 'packet', 'receive', 'generate', 'guest_receive', 'guest_write', 'guest_ack', 'ack', 'read')
 version: str = '0.1.0'

@@ -85,6 +85,8 @@ class Result:
     """Calls into the socket."""
     alone: int
     """Of them, with one frame that could not be batched."""
+    lent: int
+    """Frames that were not copied."""
     kicks: int
     """By the guest."""
     calls: int

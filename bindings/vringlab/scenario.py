@@ -38,10 +38,12 @@ class Scenario:
     """Page size of guest memory: 4096 or 2097152."""
 
     workload: str = "tx"
-    """tx: a guest that transmits; rx: a generator in the host and a guest that receives; stream:
-    TCP streams from the guest to the host, for which sink is host_tcp."""
+    """tx: a guest that transmits; rx: a generator in the host and a guest that receives; io and
+    macswap: both, a guest that sends each frame back; stream: TCP streams from the guest to the
+    host, whose sink is host_tcp; rr: the same, but each write waits for an answer."""
     guest: str = "virtio-user"
-    """virtio-user: a process, kicks are system calls; vm: a virtual machine, kicks are exits."""
+    """virtio-user: a process, kicks are system calls; vm: a virtual machine, kicks are exits;
+    vm-pktgen: the generator of a guest kernel, which publishes frame by frame."""
     guest_notify: str = "poll"
     """poll: the guest is never called; interrupt: it sleeps when the ring is full."""
     packets: int = 100000
@@ -60,6 +62,11 @@ class Scenario:
     """Packets a second that the guest offers; 0: as fast as it can."""
     arrival: str = "periodic"
     """periodic or poisson, where offered_pps is set."""
+
+    queue_pairs: int = 1
+    """Of io and macswap: each has a guest core and a generator of its own."""
+    workers: int = 1
+    """Of io and macswap: they serve the queues of the pairs in turn."""
 
     message_bytes: int = 16384
     """Bytes of one write into a TCP stream."""
@@ -92,6 +99,10 @@ class Scenario:
     send buffer, or before such batches existed."""
     batch: int = 64
     """Frames that are handed to the socket, and chains that are given back, at once."""
+    zerocopy: bool = False
+    """Long frames are lent to the socket instead of copied; for sinks without a program."""
+    zerocopy_min_bytes: int = 256
+    """Bytes of the shortest frame that is lent."""
     nic_pps: float = 0.0
     """Frames a second that a NIC behind the sink can send; 0: all."""
     copy_batch: int = 1

@@ -175,7 +175,7 @@ class ModelPayload {
     core.begin(copy.op);
     core.touch_page(user_page(*context_, from), copy.step);
     core.load_lines(line_at(from), line_at(from + len - 1), copy.step);
-    if (what != Transfer::kIndirect) {
+    if (what != Transfer::kIndirect && core.simulated(host)) {
       const std::uint64_t to = core.offset_of(host);
       core.store_lines(line_at(to), line_at(to + len - 1), copy.step);
     }

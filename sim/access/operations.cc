@@ -238,6 +238,14 @@ Operation TableBuilder::other(Op op) const {
           .half_of(Step::kPacket, Cost::kUnmodelled, false)
           .part(Cost::kSkbAlloc)
           .part(Cost::kAtomicRmw, 2);  // charged to the socket, and given back
+    case Op::kLendFrame:
+      return Builder(Step::kBuild, costs_)
+          .half_of(Step::kPacket, Cost::kUnmodelled, false)
+          .part(Cost::kSkbAlloc)
+          .part(Cost::kAtomicRmw, 2)
+          .part(Cost::kZeroCopy);
+    case Op::kLendPage:
+      return all(Step::kBuild, {Cost::kGup, Cost::kAtomicRmw});
     case Op::kSendCall:
       return all(Step::kSend, {Cost::kIndirectCall, Cost::kSendCall, Cost::kBhPair});
     case Op::kSinkFrame:

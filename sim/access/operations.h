@@ -47,6 +47,8 @@ enum class Op : std::uint8_t {
   // is kUnmodelledLate, after the copies: spread, as nothing is known of where it lies.
   kAllocateBuffer,
   kAllocateSkb,   // the same for a socket buffer: a frame that is sent alone
+  kLendFrame,     // the same for a frame that is lent: a socket buffer without memory
+  kLendPage,      // one page of it, pinned
   kSendCall,      // a batch, or a frame alone, handed to the socket
   kSinkFrame,     // one frame of a batch, by the sink
   kSinkLone,      // one that was sent alone

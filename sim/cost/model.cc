@@ -123,6 +123,7 @@ constexpr Use kUses[] = {
     {Cost::kSkbAlloc, "skb_alloc_free"},
     {Cost::kSkbFree, "kfree_skb"},
     {Cost::kPageAlloc, "alloc_page_free"},
+    {Cost::kZeroCopy, "zerocopy_notice"},
     {Cost::kReceiveStack, "stack_receive_to_raw_drop"},
     {Cost::kBridge, "bridge_forward"},
     {Cost::kMacvlan, "macvlan_transmit"},
@@ -187,6 +188,7 @@ CostModel resolve_costs(const HostPreset& host, const KernelPreset& kernel,
   m.store_exposed = rows.value("store_exposed");
   m.wakeup_ps = rows.whole("wakeup.cpu_awake");
   m.irq_latency_ps = rows.whole("guest_ipi");
+  m.nic_completion_ps = rows.whole("nic_completion");
   m.stlb_hit_ps = rows.whole("stlb_hit");
   m.page_walk_ps = rows.whole("page_walk");
   return m;

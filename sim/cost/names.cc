@@ -42,6 +42,7 @@ constexpr std::array<std::string_view, kCosts> kCostNames = {
     "skb_alloc",
     "skb_free",
     "page_alloc",
+    "zero_copy",
     "receive_stack",
     "bridge",
     "macvlan",

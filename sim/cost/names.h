@@ -49,6 +49,7 @@ enum class Cost : std::uint8_t {
   kSkbAlloc,        // socket buffer and its memory allocated, and freed
   kSkbFree,         // socket buffer freed
   kPageAlloc,       // pages of a large frame
+  kZeroCopy,        // a frame lent to the socket: its notice, made and completed
   kReceiveStack,    // a frame through the receive path up to a raw socket
   kBridge,          // a frame through a bridge to another port
   kMacvlan,         // a frame through macvlan to the lower device

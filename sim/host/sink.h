@@ -119,9 +119,41 @@ class ModelSink {
     return RingError::kNone;
   }
 
+  // A frame that stays in guest memory until the NIC has sent it: the pages are pinned,
+  // and only the headers are read here.
+  template <PayloadAccess P>
+  RingError send_borrowed(P& payload, const LoneFrame& lone, const VirtioNetHdr&,
+                          std::uint16_t slot) {
+    static_assert(PayloadAccess<P>);
+    (void)payload;
+    Core& core = *context_->core;
+    core.run(operation_index(Op::kSendCall));
+    core.run(operation_index(Op::kLendFrame));
+    core.store(core.line_of(skbs_.next()), Step::kBuild);
+    lend_pages(core, lone);
+    core.run(operation_index(Op::kSinkLone));
+    core.run(operation_index(Op::kSinkFlush));
+    if (!nic_.take(core.now())) ++nic_dropped_;
+    latency_->finish(core.now());
+    behind_.lent(core, slot);
+    return RingError::kNone;
+  }
+
   std::uint64_t nic_dropped() const { return nic_dropped_; }
 
  private:
+  void lend_pages(Core& core, const LoneFrame& lone) {
+    constexpr std::uint32_t kHeaders = 128;  // pulled into the socket buffer
+    std::uint64_t pages = 0;
+    for (const Piece& piece : lone.chain.readable()) {
+      const std::uint64_t at = core.offset_of(piece.host);
+      pages += (at + piece.len - 1) / kPageBytes - at / kPageBytes + 1;
+      const std::uint32_t read = std::min(kHeaders, piece.len);
+      core.load_lines(core.line_of(piece.host), core.line_of(piece.host + read - 1), Step::kBuild);
+    }
+    for (; pages > 0; --pages) core.run(operation_index(Op::kLendPage));
+  }
+
   // The order-3 allocations of a frame that has no linear buffer of its own.
   static constexpr std::uint32_t kPagesBytes = 32768;
 

@@ -104,6 +104,7 @@ class Coherence {
     levels_[pair(a, b)] = levels_[pair(b, a)] = level_of(distance);
   }
   PrivateCaches& caches(CoreId core) { return private_[core]; }
+  std::size_t lines() const { return lines_.size(); }
 
   // An access that the core's own caches can't serve: where the line comes from.
   // The core holds it afterwards, after a write as its modifier.

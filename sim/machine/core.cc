@@ -58,6 +58,7 @@ Machine::Machine(const CostModel& model, Coherence lines, const std::byte* memor
 Core::Core(Machine& machine, CoreId id, std::span<const Operation> operations, std::uint32_t pages)
     : l1_(machine.coherence.caches(id).l1()),
       arena_(machine.arena),
+      arena_bytes_(machine.coherence.lines() * 64),
       tlb_(pages),
       caches_(&machine.coherence.caches(id)),
       machine_(&machine),

@@ -70,6 +70,8 @@ class Core {
   CoreId id() const { return id_; }
   Machine& machine() { return *machine_; }
   LineId line_of(const void* address) const { return line_at(offset_of(address)); }
+  // Does it lie in simulated memory? What doesn't, on a stack say, is always in L1.
+  bool simulated(const void* address) const { return offset_of(address) < arena_bytes_; }
   // Bytes from the start of simulated memory.
   std::uint64_t offset_of(const void* address) const {
     return static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - arena_);
@@ -188,6 +190,7 @@ class Core {
   std::uint64_t outstanding_ps_ = 0;  // when the last of the outstanding loads is done
   PrivateCaches::L1::View l1_;
   const std::byte* arena_;
+  std::uint64_t arena_bytes_;
   HotOperation* hot_;  // operations_
   Tlb tlb_;
   PrivateCaches* caches_;

@@ -25,7 +25,9 @@ NetTxConfig device_config(const Scenario& s) {
           .weight = {.packets = s.weight_packets, .bytes = s.weight_bytes}};
 }
 
-TestpmdConfig guest_config(const Scenario& s) {
+}  // namespace
+
+TestpmdConfig testpmd_config(const Scenario& s) {
   const bool pktgen = s.guest == "vm-pktgen";
   return {.packets = s.packets,
           .frame_bytes = s.packet_bytes,
@@ -36,8 +38,6 @@ TestpmdConfig guest_config(const Scenario& s) {
           .skip_polls = s.skip_polls,
           .pktgen = pktgen};
 }
-
-}  // namespace
 
 TxLayout lay_out_tx(const Scenario& s) {
   TxLayout layout;
@@ -66,7 +66,7 @@ NetTxWorld::NetTxWorld(const Scenario& s)
       worker(worker_core, device, queue.context, queue.mapping, queue.ring(),
              {.busy_poll_ps = static_cast<std::uint64_t>(std::llround(s.busy_poll_us * 1e6)),
               .inline_packets = s.inline_packets}),
-      guest(guest_core, queue.driver, queue.frames(), guest_config(s),
+      guest(guest_core, queue.driver, queue.frames(), testpmd_config(s),
             Arrivals(period_ps(s.offered_pps), s.arrival == "poisson", s.seed), latency,
             KickHost<Worker>{&worker, &queue.bells, s.inline_packets > 0}),
       invalidator(control_core, queue.mapping, queue.context, period_ps(s.invalidations_per_s),

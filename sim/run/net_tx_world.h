@@ -18,6 +18,7 @@ struct TxLayout {
   std::uint64_t frag_bytes = 0;  // of the host's memory; the rest is for socket buffers
 };
 TxLayout lay_out_tx(const Scenario& scenario);
+TestpmdConfig testpmd_config(const Scenario& scenario);
 
 class NetTxWorld {
  public:

@@ -42,6 +42,7 @@ struct RunResult {
   LatencyResult latency;
   std::uint64_t batches = 0;            // calls into the socket
   std::uint64_t alone = 0;              // of them, with one frame that could not be batched
+  std::uint64_t lent = 0;               // frames that were not copied
   std::uint64_t kicks = 0;              // by the guest
   std::uint64_t calls = 0;              // by the device
   std::uint64_t wakeups = 0;            // of the worker

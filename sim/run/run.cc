@@ -4,6 +4,7 @@
 #include "sim/run/net_tx_run.h"
 #include "sim/run/pairs_run.h"
 #include "sim/run/stream_run.h"
+#include "sim/run/zerocopy_run.h"
 
 namespace vringlab::sim {
 
@@ -13,6 +14,7 @@ RunResult run(const Scenario& scenario, RunControl* control) {
     return run_stream(scenario, control);
   if (scenario.workload == "io" || scenario.workload == "macswap")
     return run_pairs(scenario, control);
+  if (scenario.zerocopy) return run_zerocopy(scenario, control);
   return scenario.workload == "rx" ? run_net_rx(scenario, control) : run_net_tx(scenario, control);
 }
 

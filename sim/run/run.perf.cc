@@ -47,6 +47,47 @@ BENCHMARK_CAPTURE(net_tx, user, false)
     ->Arg(1000000)
     ->Unit(benchmark::kMillisecond);
 
+// Frames from a generator into mergeable buffers.
+void net_rx(benchmark::State& state) {
+  constexpr double kGoalReceivedMpps = 12;
+  Scenario scenario;
+  scenario.workload = "rx";
+  scenario.packets = static_cast<std::uint64_t>(state.range(0));
+  for (auto _ : state) benchmark::DoNotOptimize(run(scenario).elapsed_ps);
+  const double packets =
+      static_cast<double>(state.iterations()) * static_cast<double>(scenario.packets);
+  using benchmark::Counter;
+  state.counters["Mpps"] = Counter(packets / 1e6, Counter::kIsRate);
+  state.counters["goal_Mpps"] = kGoalReceivedMpps;
+}
+BENCHMARK(net_rx)
+    ->Name("net_rx/mergeable/batch:64/packets")
+    ->Arg(500000)
+    ->Unit(benchmark::kMillisecond);
+
+// The table of 32 cells of TCP streams, before and after batching, at one value of the costs.
+void netperf_table(benchmark::State& state) {
+  Scenario s;
+  s.workload = "stream";
+  s.sink = "host_tcp";
+  s.guest = "vm";
+  s.stream_ms = 5;
+  for (auto _ : state) {
+    for (const std::uint32_t message : {64, 256, 512, 1024, 2048, 4096, 16384, 65535}) {
+      for (const std::uint32_t sessions : {1, 2, 4, 8}) {
+        for (const bool batching : {false, true}) {
+          s.message_bytes = message;
+          s.sessions = sessions;
+          s.tx_batching = batching;
+          benchmark::DoNotOptimize(run(s).bytes);
+        }
+      }
+    }
+  }
+  state.counters["goal_s"] = 60;  // with intervals, on two cores
+}
+BENCHMARK(netperf_table)->Unit(benchmark::kSecond)->Iterations(1);
+
 // Peak resident memory of a process of its own that runs `packets`, in KiB.
 long peak_kib(std::uint64_t packets) {
   const pid_t child = fork();

@@ -66,6 +66,18 @@ void check_guest(const Scenario& s) {
     refuse("packets", s.packets, "at most offered_pps times 1e6 s");
 }
 
+// A frame that no buffer can ever take would be dropped for ever.
+void check_receive(const Scenario& s) {
+  if (s.workload == "tx" || s.workload == "stream" || s.workload == "rr") return;
+  const std::uint64_t room =
+      std::uint64_t{s.rx_buffer_bytes} * (s.mergeable ? std::min(s.ring_size, 64u) : 1);
+  if (s.packet_bytes > room)
+    refuse("packet_bytes", s.packet_bytes, "at most what the receive buffers of a packet hold");
+  if (s.workload != "rx" && s.packet_bytes > s.rx_buffer_bytes)
+    refuse("packet_bytes", s.packet_bytes, "at most rx_buffer_bytes where frames are sent back");
+  if (s.packet_bytes < 42) refuse("packet_bytes", s.packet_bytes, "at least 42, headers included");
+}
+
 void check_streams(const Scenario& s) {
   in_range<std::uint32_t>("message_bytes", s.message_bytes, 1, 1u << 20);
   in_range<std::uint32_t>("sessions", s.sessions, 1, 8);
@@ -94,7 +106,14 @@ void check_ring(const Scenario& s) {
 }
 
 void check_device(const Scenario& s) {
+  if (s.zerocopy && find_sink(s.sink).program)
+    refuse("zerocopy", "true", "false where the sink runs a program");
+  if (s.zerocopy && s.workload != "tx")
+    refuse("zerocopy", "true", "false where workload is not tx");
+  if (s.zerocopy && s.inline_packets != 0)
+    refuse("inline_packets", s.inline_packets, "0 with zerocopy");
   find_sink(s.sink);
+  in_range<std::uint32_t>("zerocopy_min_bytes", s.zerocopy_min_bytes, 14, kMaxFrameBytes);
   if (s.nic_pps != 0) in_range("nic_pps", s.nic_pps, 0.001, 1e9);
   in_range<std::uint32_t>("batch", s.batch, 1, 1024);
   in_range<std::uint32_t>("copy_batch", s.copy_batch, 1, 64);
@@ -120,6 +139,7 @@ std::vector<SinkInfo> sink_infos() {
 void check_scenario(const Scenario& scenario) {
   check_machine(scenario);
   check_guest(scenario);
+  check_receive(scenario);
   check_streams(scenario);
   check_ring(scenario);
   check_device(scenario);

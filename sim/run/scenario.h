@@ -61,18 +61,20 @@ struct Scenario {
   bool indirect = false;          // INDIRECT_DESC negotiated
 
   // The device: vhost-net transmit into a socket.
-  AccessPlan plan;                       // how ring metadata is reached
-  std::uint32_t tap_entries = 500;       // frames that wait in the TAP for the worker
-  std::string sink = "xdp_drop";         // what the socket is and does with a frame
-  bool tx_batching = true;               // XDP buffers in batches; else one call a frame
-  std::uint32_t batch = 64;              // frames to the socket, and chains given back, at once
-  double nic_pps = 0;                    // what a NIC behind the sink sends; 0: everything
-  std::uint32_t copy_batch = 1;          // packets whose copies share one user access section
-  std::uint32_t weight_packets = 256;    // packets of one run of the loop
-  std::uint32_t weight_bytes = 0x80000;  // bytes of one run of the loop
-  double busy_poll_us = 0;               // polls that long before it sleeps
-  std::uint32_t inline_packets = 0;      // packets that a kick serves without waking the worker
-  double invalidations_per_s = 0;        // the ring's mapping is invalidated that often
+  AccessPlan plan;                         // how ring metadata is reached
+  std::uint32_t tap_entries = 500;         // frames that wait in the TAP for the worker
+  std::string sink = "xdp_drop";           // what the socket is and does with a frame
+  bool tx_batching = true;                 // XDP buffers in batches; else one call a frame
+  bool zerocopy = false;                   // long frames are lent to the socket, not copied
+  std::uint32_t zerocopy_min_bytes = 256;  // of a frame that is lent
+  std::uint32_t batch = 64;                // frames to the socket, and chains given back, at once
+  double nic_pps = 0;                      // what a NIC behind the sink sends; 0: everything
+  std::uint32_t copy_batch = 1;            // packets whose copies share one user access section
+  std::uint32_t weight_packets = 256;      // packets of one run of the loop
+  std::uint32_t weight_bytes = 0x80000;    // bytes of one run of the loop
+  double busy_poll_us = 0;                 // polls that long before it sleeps
+  std::uint32_t inline_packets = 0;        // packets that a kick serves without waking the worker
+  double invalidations_per_s = 0;          // the ring's mapping is invalidated that often
 
   // The simulation itself.
   std::uint64_t seed = 0;      // of random arrivals

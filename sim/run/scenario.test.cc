@@ -82,6 +82,9 @@ TEST(CheckScenario, whole_numbers) {
       {&S::weight_bytes, "weight_bytes", 0, 1, 1073741824, 1073741825, "between 1 and 1073741824"},
       {&S::rx_buffer_bytes, "rx_buffer_bytes", 63, 64, 1048576, 1048577, "between 64 and 1048576"},
       {&S::tap_entries, "tap_entries", 0, 1, 65536, 65537, "between 1 and 65536"},
+      {&S::zerocopy_min_bytes, "zerocopy_min_bytes", 13, 14, 65549, 65550, "between 14 and 65549"},
+      {&S::queue_pairs, "queue_pairs", 0, 1, 5, 6, "between 1 and 5"},
+      {&S::workers, "workers", 0, 1, 5, 6, "between 1 and 5"},
       {&S::message_bytes, "message_bytes", 0, 1, 1048576, 1048577, "between 1 and 1048576"},
       {&S::sessions, "sessions", 0, 1, 8, 9, "between 1 and 8"},
       {&S::vcpus, "vcpus", 0, 1, 6, 7, "between 1 and 6"},
@@ -138,6 +141,36 @@ TEST(CheckScenario, streams_go_up_a_stack_through_a_ring_that_holds_large_packet
             "sink = \"xdp_drop\": must be host_tcp where workload is stream or rr");
   EXPECT_EQ(stream("host_tcp", 32),
             "ring_size = 32: must be at least 64 where workload is stream or rr");
+}
+
+TEST(CheckScenario, zero_copy_is_for_transmission_without_a_program) {
+  const auto with = [](const char* sink, const char* workload) {
+    return refusal_with([&](Scenario& s) {
+      s.zerocopy = true;
+      s.sink = sink;
+      s.workload = workload;
+    });
+  };
+  EXPECT_EQ(with("macvtap", "tx"), "");
+  EXPECT_EQ(with("xdp_drop", "tx"), "zerocopy = true: must be false where the sink runs a program");
+  EXPECT_EQ(with("macvtap", "io"), "zerocopy = true: must be false where workload is not tx");
+}
+
+TEST(CheckScenario, received_frames_fit_their_buffers) {
+  const auto with = [](const char* workload, std::uint32_t bytes, bool mergeable) {
+    return refusal_with([&](Scenario& s) {
+      s.workload = workload;
+      s.packet_bytes = bytes;
+      s.mergeable = mergeable;
+    });
+  };
+  EXPECT_EQ(with("rx", 65549, true), "");
+  EXPECT_EQ(with("rx", 2048, false), "");
+  EXPECT_EQ(with("rx", 2049, false),
+            "packet_bytes = 2049: must be at most what the receive buffers of a packet hold");
+  EXPECT_EQ(with("io", 2049, true),
+            "packet_bytes = 2049: must be at most rx_buffer_bytes where frames are sent back");
+  EXPECT_EQ(with("rx", 41, true), "packet_bytes = 41: must be at least 42, headers included");
 }
 
 TEST(CheckScenario, sinks) {

@@ -1,0 +1,203 @@
+// What holds for the workloads beside plain transmission, seen from outside: by runs.
+#include <gtest/gtest.h>
+
+#include "sim/host/sinks.h"
+#include "sim/run/run.h"
+#include "tests/double/run_text.h"
+
+namespace vringlab::sim {
+namespace {
+
+struct Named {
+  std::string name;
+  Scenario scenario;
+};
+
+Scenario small(const char* workload) {
+  Scenario s;
+  s.workload = workload;
+  s.packets = 3000;
+  return s;
+}
+
+Scenario changed(Scenario s, auto change) {
+  change(s);
+  return s;
+}
+
+std::vector<Named> shapes() {
+  const auto rx = small("rx");
+  const auto io = small("io");
+  Scenario zerocopy = small("tx");
+  zerocopy.sink = "macvtap";
+  zerocopy.zerocopy = true;
+  zerocopy.packet_bytes = 1514;
+  Scenario rr = small("rr");
+  rr.sink = "host_tcp";
+  rr.guest = "vm";
+  rr.message_bytes = 1;
+  rr.stream_ms = 2;
+  return {
+      {"rx", rx},
+      {"rx_plain", changed(rx, [](Scenario& s) { s.mergeable = false; })},
+      {"rx_one_by_one", changed(rx, [](Scenario& s) { s.batch = 1; })},
+      {"rx_event_idx", changed(rx, [](Scenario& s) { s.event_idx = true; })},
+      {"rx_merged",
+       changed(rx, [](Scenario& s) { s.packet_bytes = 1500, s.rx_buffer_bytes = 200; })},
+      {"rx_small_ring", changed(rx, [](Scenario& s) { s.ring_size = 4; })},
+      {"rx_interrupts",
+       changed(rx, [](Scenario& s) { s.guest_notify = "interrupt", s.offered_pps = 1e5; })},
+      {"rx_light_poisson",
+       changed(rx, [](Scenario& s) { s.offered_pps = 2e5, s.arrival = "poisson"; })},
+      {"rx_busy_poll", changed(rx, [](Scenario& s) { s.offered_pps = 2e5, s.busy_poll_us = 20; })},
+      {"rx_mapped", changed(rx, [](Scenario& s) { s.plan.map_desc = s.plan.map_used = true; })},
+      {"io", io},
+      {"macswap", small("macswap")},
+      {"io_pairs", changed(io, [](Scenario& s) { s.queue_pairs = 3, s.workers = 2; })},
+      {"io_redirect", changed(io, [](Scenario& s) { s.sink = "xdp_redirect"; })},
+      {"pktgen", changed(small("tx"), [](Scenario& s) { s.guest = "vm-pktgen"; })},
+      {"zerocopy", zerocopy},
+      {"zerocopy_interrupts",
+       changed(zerocopy, [](Scenario& s) { s.guest_notify = "interrupt", s.ring_size = 16; })},
+      {"rr", rr},
+      {"rr_many", changed(rr, [](Scenario& s) { s.sessions = 8, s.vcpus = 2; })},
+  };
+}
+
+const CoreResult& core(const RunResult& r, std::string_view wanted) {
+  for (const CoreResult& c : r.cores) {
+    if (c.name == wanted) return c;
+  }
+  throw std::logic_error("no such core");
+}
+std::uint64_t count(const RunResult& r, Cost cost, Step step) {
+  for (const LedgerRow& row : core(r, "worker").ledger) {
+    if (row.cost == cost && row.step == step) return row.count;
+  }
+  return 0;
+}
+
+class Workload : public testing::TestWithParam<Named> {};
+
+TEST_P(Workload, moves_packets_and_accounts_for_each_picosecond) {
+  const Scenario& s = GetParam().scenario;
+  const RunResult r = run(s);
+  EXPECT_GT(r.packets, s.workload == "rr" ? 0u : s.packets - 1);
+  EXPECT_EQ(r.refused, 0u);
+  for (const CoreResult& c : r.cores) {
+    std::uint64_t sum = 0;
+    for (const LedgerRow& row : c.ledger) sum += row.ps;
+    EXPECT_EQ(sum, c.busy_ps) << c.name;
+  }
+}
+
+TEST_P(Workload, gives_the_same_result_each_time) {
+  const Scenario& s = GetParam().scenario;
+  EXPECT_EQ(test::text_of(run(s)), test::text_of(run(s)));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Workload, testing::ValuesIn(shapes()),
+                         [](const auto& row) { return row.param.name; });
+
+// Empty polls accounted in a row are the polls that a step each would have made.
+TEST(Receive, skipped_polls_are_the_polls_of_the_long_way) {
+  for (auto [name, scenario] : shapes()) {
+    if (scenario.workload != "rx") continue;
+    scenario.skip_polls = false;
+    const std::string stepped = test::text_of(run(scenario));
+    scenario.skip_polls = true;
+    EXPECT_EQ(test::text_of(run(scenario)), stepped) << name;
+  }
+}
+
+TEST(Receive, a_generator_that_is_too_fast_loses_what_the_ring_has_no_room_for) {
+  EXPECT_GT(run(small("rx")).dropped, 0u);
+  Scenario slow = small("rx");
+  slow.offered_pps = 1e5;
+  const RunResult r = run(slow);
+  EXPECT_EQ(r.dropped, 0u);
+  EXPECT_GT(r.wakeups, slow.packets / 2);  // the worker sleeps between packets
+}
+
+TEST(Receive, num_buffers_is_one_more_copy_where_buffers_are_merged) {
+  Scenario s = small("rx");
+  const std::uint64_t merged = count(run(s), Cost::kCopyStartup, Step::kHeaderCopy);
+  s.mergeable = false;
+  EXPECT_NEAR(static_cast<double>(merged),
+              2.0 * static_cast<double>(count(run(s), Cost::kCopyStartup, Step::kHeaderCopy)), 200);
+}
+
+TEST(Receive, a_plain_buffer_that_is_too_small_drops_the_packet) {
+  Scenario s = small("rx");
+  s.packet_bytes = 1500;
+  s.rx_buffer_bytes = 200;
+  EXPECT_EQ(run(s).bytes, s.packets * 1500);
+  s.mergeable = false;
+  s.packets = 10;
+  EXPECT_THROW(run(s), std::invalid_argument);  // it would never end
+}
+
+TEST(Pairs, workers_share_the_queues) {
+  Scenario s = small("io");
+  s.queue_pairs = 4;
+  const double one = run(s).rate_pps;
+  s.workers = 2;
+  const double two = run(s).rate_pps;
+  s.workers = 4;
+  EXPECT_NEAR(two / one, 2, 0.2);
+  EXPECT_NEAR(run(s).rate_pps / one, 4, 0.4);
+}
+
+TEST(Pairs, exchanging_addresses_costs_the_worker_a_line) {
+  EXPECT_LT(run(small("macswap")).rate_pps, run(small("io")).rate_pps);
+}
+
+TEST(Pktgen, a_guest_kernel_is_called_when_its_ring_has_room) {
+  const RunResult r = run(changed(small("tx"), [](Scenario& s) { s.guest = "vm-pktgen"; }));
+  EXPECT_GT(r.interrupts, 0u);
+  EXPECT_EQ(r.packets, 3000u);
+}
+
+TEST(ZeroCopy, pays_for_long_frames_and_not_for_short_ones) {
+  Scenario s = small("tx");
+  s.sink = "macvtap";
+  s.zerocopy_min_bytes = 14;
+  for (const auto& [bytes, pays] : {std::pair{64u, false}, {16384u, true}}) {
+    s.packet_bytes = bytes;
+    s.zerocopy = false;
+    const double copied = run(s).rate_pps;
+    s.zerocopy = true;
+    const RunResult lent = run(s);
+    EXPECT_EQ(lent.lent, s.packets);
+    EXPECT_EQ(lent.rate_pps > copied, pays) << bytes;
+  }
+}
+
+TEST(ZeroCopy, short_frames_are_copied) {
+  Scenario s = small("tx");
+  s.sink = "bridge";
+  s.zerocopy = true;
+  s.packet_bytes = 255;
+  EXPECT_EQ(run(s).lent, 0u);
+  s.packet_bytes = 256;
+  EXPECT_EQ(run(s).lent, s.packets);
+}
+
+TEST(Requests, take_as_long_as_they_take) {
+  Scenario s = small("rr");
+  s.sink = "host_tcp";
+  s.guest = "vm";
+  s.message_bytes = 1;
+  s.stream_ms = 4;
+  const RunResult one = run(s);
+  // One request at a time: as many as fit, one after the other, the writer woken between.
+  EXPECT_NEAR(static_cast<double>(one.latency.mean_ps) * static_cast<double>(one.packets), 4e9,
+              0.5e9);
+  s.sessions = 4;
+  const RunResult four = run(s);
+  EXPECT_GT(four.packets, 2 * one.packets);
+  EXPECT_GT(four.latency.p99_ps, one.latency.p50_ps);
+}
+
+}  // namespace
+}  // namespace vringlab::sim
