@@ -17,7 +17,7 @@ from vringlab import Comparison
 from vringlab.experiments.figures import STYLE, draw_waterfall, save
 from vringlab.experiments.xdp_batch import caches, latency, sizes
 from vringlab.experiments.xdp_batch.base import BATCHES
-from vringlab.experiments.xdp_batch.netperf import MESSAGES, SESSIONS, Answer, Key
+from vringlab.experiments.xdp_batch.netperf import MESSAGES, NEAR, SESSIONS, Answer, Key
 from vringlab.experiments.xdp_batch.sweep import Curve, ns
 
 Rows = Sequence[dict[str, Any]]
@@ -109,9 +109,8 @@ def draw_netperf(path: Path, answers: Sequence[Answer]) -> None:
         for answer in answers:
             if not answer.right:
                 _frame(simulated, _key(answer))
-        wrong = Patch(
-            fill=False, lw=2, label="wrong sign, or nothing published and more than 5 points off"
-        )
+        label = f"wrong sign, or about 0 published and more than {NEAR} points off"
+        wrong = Patch(fill=False, lw=2, label=label)
         figure = published.figure
         figure.legend(handles=[wrong], loc="outside lower center")
         figure.colorbar(image, ax=(published, simulated), label="gain, %", shrink=0.8)

@@ -31,6 +31,8 @@ SEND_BUFFERS = (16384, 65536, 262144, 4194304)
 
 SLIGHT = 3
 """A published gain of at most so many percent is hardly any."""
+ALWAYS = 0.95
+"""The share of time from which a processor counts as always busy."""
 NEAR = 5
 """In points."""
 
@@ -55,7 +57,7 @@ class Cell:
         # The longest writes leave as two packets, one of them short enough to be batched.
         if self.alone_share > 0.4:
             return "not batched"
-        if self.busy("guest") > 0.95 * self.writers:
+        if self.writing > ALWAYS * self.writers:
             return "guest"
         return "vhost" if self.busy("worker") > 0.9 else "waits"
 
@@ -63,6 +65,16 @@ class Cell:
     def writers(self) -> int:
         """Processors of the guest that can write at a time."""
         return min(self.sessions, STREAM.vcpus)
+
+    @property
+    def writing(self) -> float:
+        """Cores' worth of busy time before batching, of the processors that write."""
+        if self.sessions >= STREAM.vcpus:
+            return self.busy("guest")
+        # The first processor, which has no session to write for, takes the interrupts.
+        by_step = self.before.by("step", "guest")
+        taken_ns = sum(by_step.get(step, 0) for step in ("guest_interrupt", "guest_ack"))
+        return self.busy("guest") - 1000 * taken_ns * self.before.packets / self.before.elapsed_ps
 
     @property
     def alone_share(self) -> float:

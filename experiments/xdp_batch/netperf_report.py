@@ -3,7 +3,14 @@
 from collections.abc import Iterable, Sequence
 
 from vringlab import Gain
-from vringlab.experiments.xdp_batch.netperf import NEAR, SLIGHT, Answer, rank_correlation, right
+from vringlab.experiments.xdp_batch.netperf import (
+    NEAR,
+    SLIGHT,
+    Answer,
+    Cell,
+    rank_correlation,
+    right,
+)
 from vringlab.experiments.xdp_batch.netperf_tables import Score, payload_bytes
 
 PAGE_BYTES = 4096
@@ -24,9 +31,9 @@ def section(answers: Sequence[Answer], scores: Iterable[Score]) -> Iterable[str]
     wrong = [a for a in answers if not a.right]
     yield "\n## TCP streams\n\nNetperf from guest to host, by bytes of a write and sessions. "
     yield f"Of {len(answers)} gains in throughput {len(answers) - len(wrong)} are right: they have "
-    yield f"the published sign or, where at most {SLIGHT} % were published, are within {NEAR} points. "
-    yield f"{_ranks(answers)} {_lenient(answers)} {_per_cpu(answers)} {_inside(answers)}\n\n"
-    yield f"{DISCLOSURE}\n\n![simulated: what TCP streams gain](netperf.png)\n\nNot right:\n\n"
+    yield f"the published sign or, where at most {SLIGHT} % were published, are within {NEAR} "
+    yield f"points. {_ranks(answers)} {_lenient(answers)} {_per_cpu(answers)} {_inside(answers)}"
+    yield f"\n\n{DISCLOSURE}\n\n![simulated: what TCP streams gain](netperf.png)\n\nNot right:\n\n"
     yield from (_miss(a, answers) for a in wrong)
     yield "\nHow much hangs on the send buffer, which is a guess (at the fit):\n\n"
     yield "| send buffer, KiB | right | rank correlation |\n|---|---|---|\n"
@@ -68,11 +75,16 @@ def _guest(answer: Answer) -> str:
     nothing = ", so there is nothing to batch" if frames < FEW else ""
     empty = ", as a worker that is sooner done finds the ring empty more often"
     return (
-        f"the guest's writers are always busy ({cell.busy('guest'):.2f} processors, of "
-        f"{cell.writers} that can write), so what the worker saves does not count; a call takes "
-        f"{frames:.1f} frames{nothing}; the guest kicks {after:.2f} times a packet, "
-        f"{before:.2f} before{empty if after > before else ''}"
+        f"the guest can't write faster ({_busy_writers(cell)}), so what the worker saves does not "
+        f"count; a call takes {frames:.1f} frames{nothing}; the guest kicks {after:.2f} times a "
+        f"packet, {before:.2f} before{empty if after > before else ''}"
     )
+
+
+def _busy_writers(cell: Cell) -> str:
+    if cell.writers == 1:
+        return "its one writer is always busy"
+    return f"its writers keep {cell.writers} processors always busy"
 
 
 def _piled_up(answer: Answer) -> str:
@@ -114,11 +126,14 @@ def _within(value: float, gain: Gain) -> bool:
 
 
 def _miss(answer: Answer, answers: Iterable[Answer]) -> str:
-    gains = (
-        f"published {answer.throughput:+.0f} %, simulated {answer.cell.throughput.percent:+.1f} %"
-    )
+    simulated = answer.cell.throughput.percent
+    gains = f"published {_signed(answer.throughput)} %, simulated {simulated:+.1f} %"
     where = f"{answer.cell.message_bytes} bytes, {_sessions(answer)}"
     return f"- {where} ({gains}): {why(answer, answers)}.\n"
+
+
+def _signed(percent: float) -> str:
+    return f"{percent:+.0f}" if percent else "0"
 
 
 def _score(score: Score) -> str:

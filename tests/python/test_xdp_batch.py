@@ -282,6 +282,7 @@ def test_regimes_are_what_they_stand_for(few_cells):
     assert vhost.after.packets > 30 * vhost.after.batches
     assert (guest.after.alone, vhost.after.alone) == (0, 0)
     assert guest.writers == 1
+    assert 0.95 < guest.writing < guest.busy("guest")
     assert vhost.writers == netperf.STREAM.vcpus < vhost.sessions
 
 
