@@ -9,12 +9,15 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter
 from vringlab import Comparison
 from vringlab.experiments.figures import STYLE, draw_waterfall, save
 from vringlab.experiments.xdp_batch import caches, latency, sizes
 from vringlab.experiments.xdp_batch.base import BATCHES
+from vringlab.experiments.xdp_batch.netperf import MESSAGES, NEAR, SESSIONS, Answer, Key
 from vringlab.experiments.xdp_batch.sweep import Curve, ns
 
 Rows = Sequence[dict[str, Any]]
@@ -23,6 +26,8 @@ COLOURS = ("#0b4f8a", "#4a90c2", "#d08770")
 PLAIN = FuncFormatter(lambda value, _: f"{value:.6g}")
 AXES: dict[str, Any] = {"axes.spines.left": True, "ytick.left": True, "grid.color": "#e4e4e4"}
 WORKLOADS = {"tx": "transmit", "rx": "receive"}
+MOST = 50
+"""Percent of gain at which a heat map has its darkest colour."""
 SHOWN_BYTES = (64, 512, 1514)
 
 
@@ -94,6 +99,23 @@ def draw_latency(path: Path, rows: Rows) -> None:
         panels[0].legend()
 
 
+def draw_netperf(path: Path, answers: Sequence[Answer]) -> None:
+    """Published and simulated gain of each cell, those with the wrong sign in a frame."""
+    title = "What batching gains TCP streams from guest to host, % of throughput"
+    with _panels(path, title, (1, 2), (9.6, 5.2)) as (published, simulated):
+        _heat_map(published, "published", {_key(a): a.throughput for a in answers})
+        gains = {_key(a): a.cell.throughput.percent for a in answers}
+        image = _heat_map(simulated, "simulated", gains)
+        for answer in answers:
+            if not answer.right:
+                _frame(simulated, _key(answer))
+        label = f"wrong sign, or about 0 published and more than {NEAR} points off"
+        wrong = Patch(fill=False, lw=2, label=label)
+        figure = published.figure
+        figure.legend(handles=[wrong], loc="outside lower center")
+        figure.colorbar(image, ax=(published, simulated), label="gain, %", shrink=0.8)
+
+
 DRAWN: dict[str, Callable[[Path, Rows], None]] = {
     "sizes": draw_sizes,
     "caches": draw_caches,
@@ -126,6 +148,31 @@ def _sweep_legend() -> list[Line2D]:
         Line2D([], [], color=PUBLISHED, label="a + b / batch, published", **dash),
         Line2D([], [], color=SIMULATED, label="a + b / batch, simulated", **dash),
     ]
+
+
+def _key(answer: Answer) -> Key:
+    return answer.cell.message_bytes, answer.cell.sessions
+
+
+def _heat_map(axes: Axes, title: str, gains: Mapping[Key, float]) -> AxesImage:
+    """Messages downward, sessions to the right, values in the cells."""
+    values = np.array([[gains[message, n] for n in SESSIONS] for message in MESSAGES])
+    image = axes.imshow(values, cmap="RdBu", vmin=-MOST, vmax=MOST, aspect="auto")
+    for (y, x), value in np.ndenumerate(values):
+        colour = "white" if abs(value) > 0.6 * MOST else "black"
+        text = f"{round(value):+d}" if round(value) else "0"
+        axes.text(x, y, text, ha="center", va="center", color=colour)
+    axes.set_title(title, fontsize=9)
+    axes.set_xticks(range(len(SESSIONS)), [str(n) for n in SESSIONS])
+    axes.set_yticks(range(len(MESSAGES)), [str(message) for message in MESSAGES])
+    axes.set_xlabel("sessions")
+    axes.set_ylabel("bytes of a write")
+    return image
+
+
+def _frame(axes: Axes, key: Key) -> None:
+    corner = (SESSIONS.index(key[1]) - 0.46, MESSAGES.index(key[0]) - 0.46)
+    axes.add_patch(Rectangle(corner, 0.92, 0.92, fill=False, lw=2))
 
 
 def _gains(axes: Axes, rows: Rows, colour: str, label: str) -> None:

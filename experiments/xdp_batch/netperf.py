@@ -1,13 +1,16 @@
 """The netperf table: TCP streams from a guest to its host, by message size and sessions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from vringlab import Calibration, Gain, Result, Scenario, sample
 from vringlab.experiments.xdp_batch.base import SEED
 from vringlab.published import Published
 
+ROWS = "netperf."
+"""How the names of the published rows begin."""
 MESSAGES = (64, 256, 512, 1024, 2048, 4096, 16384, 65535)
 SESSIONS = (1, 2, 4, 8)
 DRAWS = 19
@@ -26,7 +29,15 @@ STREAM = Scenario(
 )
 SEND_BUFFERS = (16384, 65536, 262144, 4194304)
 
+SLIGHT = 3
+"""A published gain of at most so many percent is hardly any."""
+ALWAYS = 0.95
+"""The share of time from which a processor counts as always busy."""
+NEAR = 5
+"""In points."""
+
 Key = tuple[int, int]
+KEYS: tuple[Key, ...] = tuple(product(MESSAGES, SESSIONS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +53,56 @@ class Cell:
 
     @property
     def regime(self) -> str:
-        """What bounds the stream, by who is busy and what its packets are."""
-        if self.after.alone > 0.5 * self.after.packets:
+        """What bounds the stream before batching; "waits": nobody, each waits for the others."""
+        # The longest writes leave as two packets, one of them short enough to be batched.
+        if self.alone_share > 0.4:
             return "not batched"
-        return "vhost" if self.busy("worker") > 0.9 else "guest"
+        if self.writing > ALWAYS * self.writers:
+            return "guest"
+        return "vhost" if self.busy("worker") > 0.9 else "waits"
+
+    @property
+    def writers(self) -> int:
+        """Processors of the guest that can write at a time."""
+        return min(self.sessions, STREAM.vcpus)
+
+    @property
+    def writing(self) -> float:
+        """Cores' worth of busy time before batching, of the processors that write."""
+        if self.sessions >= STREAM.vcpus:
+            return self.busy("guest")
+        # The first processor, which has no session to write for, takes the interrupts.
+        by_step = self.before.by("step", "guest")
+        taken_ns = sum(by_step.get(step, 0) for step in ("guest_interrupt", "guest_ack"))
+        return self.busy("guest") - 1000 * taken_ns * self.before.packets / self.before.elapsed_ps
+
+    @property
+    def alone_share(self) -> float:
+        """Of the frames, those sent alone although others are batched."""
+        return self.after.alone / self.after.packets
 
     def busy(self, core: str) -> float:
         """Cores' worth of busy time before batching."""
         return self.before.core(core).busy_ps / self.before.elapsed_ps
 
 
-def cells(calibration: Calibration, draws: int = DRAWS) -> dict[Key, Cell]:
-    """Every cell of the table, predicted."""
-    keys = [(message, sessions) for message in MESSAGES for sessions in SESSIONS]
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A cell beside the gains that were published for it, in percent."""
+
+    cell: Cell
+    throughput: float
+    per_cpu: float
+
+    @property
+    def right(self) -> bool:
+        return right(self.throughput, self.cell.throughput.percent)
+
+
+def cells(
+    calibration: Calibration, keys: Sequence[Key] = KEYS, draws: int = DRAWS
+) -> dict[Key, Cell]:
+    """Cells of the table, predicted."""
     asked = [scenario for key in keys for scenario in pair(*key)]
     sampled = sample(asked, calibration, draws=draws, seed=SEED)
     pairs = zip(keys, sampled[::2], sampled[1::2], strict=True)
@@ -68,22 +116,36 @@ def pair(message_bytes: int, sessions: int, **changes: int) -> tuple[Scenario, S
 
 
 def gain_of(row: Published, table: Mapping[Key, Cell]) -> Gain:
-    """The prediction for a published row `netperf.<message>.<sessions>.<metric>`."""
-    _, message, sessions, metric = row.id.split(".")
-    cell = table[int(message), int(sessions)]
-    return cell.throughput if metric == "throughput" else cell.per_cpu
+    """The prediction for a published row."""
+    key, metric = _named(row)
+    return table[key].throughput if metric == "throughput" else table[key].per_cpu
+
+
+def answers(published: Iterable[Published], table: Mapping[Key, Cell]) -> list[Answer]:
+    """Every cell, with its published rows among these."""
+    gains = {_named(row): row.value for row in published if row.id.startswith(ROWS)}
+    return [
+        Answer(cell, gains[key, "throughput"], gains[key, "normalized"])
+        for key, cell in table.items()
+    ]
 
 
 def right(published: float, predicted: float) -> bool:
-    """The right sign; where hardly anything changed, within five points."""
-    if abs(published) <= 3:
-        return abs(predicted - published) <= 5
+    """The right sign; where hardly anything changed, near it."""
+    if abs(published) <= SLIGHT:
+        return abs(predicted - published) <= NEAR
     return predicted * published > 0
 
 
 def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
     """Spearman's; equal values share their mean rank."""
     return float(np.corrcoef(_ranks(a), _ranks(b))[0, 1])
+
+
+def _named(row: Published) -> tuple[Key, str]:
+    """Cell and metric of a row `netperf.<message>.<sessions>.<metric>`."""
+    _, message, sessions, metric = row.id.split(".")
+    return (int(message), int(sessions)), metric
 
 
 def _ranks(values: Sequence[float]) -> list[float]:

@@ -1,8 +1,12 @@
 """report.md: the answers in words, each computed from the tables beside it."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from vringlab import version
+from vringlab.experiments.xdp_batch import netperf, netperf_report
+from vringlab.experiments.xdp_batch.netperf import Answer
+from vringlab.experiments.xdp_batch.netperf_tables import Score
 from vringlab.experiments.xdp_batch.sweep import Curve, Fit
 from vringlab.validation import Row
 
@@ -37,10 +41,17 @@ WHY = {
 
 
 def report(
-    rows: Sequence[Row], curves: Iterable[Curve], explored: Mapping[str, tuple[str, str]]
+    rows: Sequence[Row],
+    curves: Iterable[Curve],
+    answers: Sequence[Answer],
+    scores: Iterable[Score],
+    explored: Mapping[str, tuple[str, str]],
 ) -> str:
     """`explored`: title and answer by the name of the exploration's table and figure."""
-    return "".join([HEAD, *_published(rows), *_curves(curves), *_explored(explored)])
+    streams = netperf_report.section(answers, scores)
+    packets = [row for row in rows if not row.published.id.startswith(netperf.ROWS)]
+    parts = (_published(packets), _curves(curves), streams, _explored(explored))
+    return "".join([HEAD, *chain.from_iterable(parts)])
 
 
 def is_miss(row: Row) -> bool:
@@ -49,7 +60,7 @@ def is_miss(row: Row) -> bool:
 
 
 def _published(rows: Sequence[Row]) -> Iterable[str]:
-    yield "\n## Published rows\n\n| row | published | simulated | 90 % | error | |\n"
+    yield "\n## Published rows of packets\n\n| row | published | simulated | 90 % | error | |\n"
     yield "|---|---|---|---|---|---|\n"
     yield from map(_line, rows)
     misses = [row for row in rows if is_miss(row)]

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 import vringlab as vl
 from vringlab.calibration import with_parameters
-from vringlab.experiments.xdp_batch import caches, latency, run, sizes, sweep
+from vringlab.experiments.xdp_batch import caches, latency, netperf, run, sizes, sweep
+from vringlab.experiments.xdp_batch import netperf_tables as tables
 from vringlab.experiments.xdp_batch.base import BATCHES, CALIBRATED, GAINS, SWEEP, SWEEP_RATES
+from vringlab.experiments.xdp_batch.explorations import EXPLORATIONS
 from vringlab.experiments.xdp_batch.fit import calibration_points, committed_fit
 from vringlab.experiments.xdp_batch.refit import refit
 from vringlab.experiments.xdp_batch.report import is_miss
@@ -132,11 +134,7 @@ def rows():
 
 
 def test_table_has_every_published_row_of_its_sources(rows):
-    published = [
-        row
-        for row in load_published()
-        if row.source in run.SOURCES and not row.id.startswith(run.OPEN)
-    ]
+    published = [row for row in load_published() if row.source in run.SOURCES]
     assert [row["id"] for row in rows] == [row.id for row in published]
     for row, expected in zip(rows, published, strict=True):
         kinds = (expected.metric, expected.unit, expected.use)
@@ -200,7 +198,7 @@ def test_explorations_have_every_case():
         caches: len(caches.BYTES) * len(caches.RINGS) * len(caches.BATCHES),
         latency: len(latency.SHARES) * len(latency.LOADS) * len(latency.BATCHES),
     }
-    for name, module in run.EXPLORATIONS.items():
+    for name, module in EXPLORATIONS.items():
         table = read_table(RESULTS / f"{name}.csv")
         assert table.columns == module.COLUMNS
         assert len(table.rows) == cases[module]
@@ -239,22 +237,125 @@ def test_no_batch_is_larger_than_a_run_of_the_kernel():
 def test_report_names_what_is_missed(rows):
     text = (RESULTS / "report.md").read_text(encoding="utf-8")
     published = {row.id: row for row in load_published()}
-    misses = [row["id"] for row in rows if is_miss(as_row(published[row["id"]], row))]
+    packets = [row for row in rows if not row["id"].startswith(netperf.ROWS)]
+    misses = [row["id"] for row in packets if is_miss(as_row(published[row["id"]], row))]
     assert re.findall(r"^- (\S+), ", text, re.MULTILINE) == misses
-    for name in run.EXPLORATIONS:
+    for name in EXPLORATIONS:
         assert f"({name}.png)" in text
-    assert text.count("Simulated, ") == len(run.EXPLORATIONS)
+    assert text.count("Simulated, ") == len(EXPLORATIONS)
 
 
 def as_row(published, row):
     return Row(published, *(float(row[name]) for name in ("predicted", "low", "high")), None)
 
 
+@pytest.fixture(scope="module")
+def few_cells():
+    """Those that stand for the regimes, with one draw."""
+    return netperf.cells(committed_fit(points_of()), tables.SHOWN, draws=1)
+
+
+def test_every_published_stream_has_a_cell():
+    named = {row.id for row in load_published() if row.id.startswith(netperf.ROWS)}
+    metrics = ("throughput", "normalized")
+    assert named == {f"netperf.{m}.{n}.{metric}" for m, n in netperf.KEYS for metric in metrics}
+
+
+def test_a_row_of_a_stream_is_answered_by_its_cell(few_cells):
+    published = {row.id: row for row in load_published()}
+    cell = few_cells[512, 8]
+    throughput, per_cpu = (
+        netperf.gain_of(published[f"netperf.512.8.{metric}"], few_cells)
+        for metric in ("throughput", "normalized")
+    )
+    assert (throughput, per_cpu) == (cell.throughput, cell.per_cpu)
+    assert throughput != per_cpu
+    (answer,) = netperf.answers(published.values(), {(512, 8): cell})
+    assert (answer.throughput, answer.per_cpu) == (45, 41)
+    assert answer.right
+
+
+def test_regimes_are_what_they_stand_for(few_cells):
+    guest, vhost, alone = (few_cells[key] for key in tables.SHOWN)
+    assert [c.regime for c in (guest, vhost, alone)] == ["guest", "vhost", "not batched"]
+    assert guest.busy("worker") < 0.5
+    assert vhost.after.packets > 30 * vhost.after.batches
+    assert (guest.after.alone, vhost.after.alone) == (0, 0)
+    assert guest.writers == 1
+    assert 0.95 < guest.writing < guest.busy("guest")
+    assert vhost.writers == netperf.STREAM.vcpus < vhost.sessions
+
+
+def test_ledgers_of_the_regimes_add_up(few_cells):
+    sums = {}
+    for row in read_table(RESULTS / "regimes.csv").rows:
+        key = (int(row["message_bytes"]), int(row["sessions"]))
+        assert row["regime"] == few_cells[key].regime
+        before, after = sums.get((key, row["core"]), (0, 0))
+        times = (before + float(row["before_ns"]), after + float(row["after_ns"]))
+        sums[key, row["core"]] = times
+    assert set(sums) == {(key, core) for key in tables.SHOWN for core in tables.CORES}
+    for (key, core), times in sums.items():
+        runs = (few_cells[key].before, few_cells[key].after)
+        busy = [run.busy_ns_per_packet(core) for run in runs]
+        assert times == pytest.approx(busy, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("published", "predicted", "expected"),
+    [
+        (0, 5, True),
+        (0, 5.1, False),
+        (3, -2, True),
+        (-3, 2.1, False),
+        (3.1, 0.1, True),
+        (3.1, 0, False),
+        (-11, -0.1, True),
+        (36, -1, False),
+    ],
+)
+def test_right_is_the_sign_or_near_nothing(published, predicted, expected):
+    assert netperf.right(published, predicted) is expected
+
+
+def test_rank_correlation_is_spearmans():
+    assert netperf.rank_correlation([1, 2, 3], [10, 200, 3000]) == pytest.approx(1)
+    assert netperf.rank_correlation([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
+    # Ranks 1.5, 1.5, 3, 4 against 1, 2, 3, 4: covariance 4.5, squares 4.5 and 5.
+    assert netperf.rank_correlation([0, 0, 5, 7], [1, 2, 3, 4]) == pytest.approx(0.9**0.5)
+
+
+def test_scores_of_the_default_send_buffer_are_those_of_the_cells():
+    cells = read_table(RESULTS / "netperf.csv")
+    assert cells.columns == tables.CELLS
+    assert len(cells.rows) == len(netperf.KEYS)
+    published, predicted = (cells.numbers(f"{n}_percent") for n in ("published", "predicted"))
+    scored = tables.score(netperf.STREAM.send_buffer_bytes, list(published), list(predicted))
+    assert scored.right == [row["right"] for row in cells.rows].count("yes")
+    found = {
+        int(row["send_buffer_bytes"]): row for row in read_table(RESULTS / "send_buffers.csv").rows
+    }
+    assert set(found) == set(netperf.SEND_BUFFERS)
+    row = found[netperf.STREAM.send_buffer_bytes]
+    assert (int(row["right"]), int(row["of"])) == (scored.right, scored.of)
+    assert float(row["rank_correlation"]) == pytest.approx(scored.rank_correlation, rel=1e-5)
+
+
+def test_report_names_each_cell_that_is_not_right():
+    text = (RESULTS / "report.md").read_text(encoding="utf-8")
+    named = re.findall(r"^- (\d+) bytes, (\d+) sessions? ", text, re.MULTILINE)
+    cells = read_table(RESULTS / "netperf.csv").rows
+    wrong = [(c["message_bytes"], c["sessions"]) for c in cells if c["right"] == "no"]
+    assert named == wrong
+    assert f"{len(cells) - len(wrong)} are right" in text
+
+
 def test_manifest_and_figures_are_there():
     manifest = json.loads((RESULTS / "manifest.json").read_text())
     assert manifest["version"] == vl.version
-    tables = {"table", "sweep", "fit_a_b", "waterfall", *run.EXPLORATIONS}
-    assert set(manifest["data"]) == {f"{name}.csv" for name in tables} | {"report.md"}
-    for name in ("sweep", "waterfall", *run.EXPLORATIONS):
+    streams = {"netperf", "regimes", "send_buffers"}
+    names = {"table", "sweep", "fit_a_b", "waterfall", *streams, *EXPLORATIONS}
+    assert set(manifest["data"]) == {f"{name}.csv" for name in names} | {"report.md"}
+    for name in ("sweep", "waterfall", "netperf", *EXPLORATIONS):
         assert (RESULTS / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert "<svg" in (RESULTS / f"{name}.svg").read_text()
