@@ -3,19 +3,15 @@
 #include <algorithm>
 
 #include "sim/machine/scheduler.h"
-#include "sim/run/collect.h"
 #include "sim/run/net_rx_world.h"
+#include "sim/run/one_queue.h"
 
 namespace vringlab::sim {
 namespace {
 
 // Tells the actors what the last step raised.
 void deliver(NetRxWorld& world, std::uint64_t start_ps, bool guest_first) {
-  const Doorbells raised = world.queue.bells;
-  world.queue.bells = {};
-  if (raised.used_written) world.guest.used_written(start_ps, guest_first);
-  if (raised.kick) world.worker.kicked(raised.kick_ps);
-  if (raised.call) world.guest.called(raised.call_ps + world.net.machine.costs.irq_latency_ps);
+  deliver_bells(world, start_ps, guest_first);
   if (!world.generator.arrived()) return;
   const std::uint64_t arrival_ps = world.generator.take_arrival();
   if (!world.worker.asleep() || world.device.lacks_buffers()) return;
@@ -47,16 +43,8 @@ RunResult collect(NetRxWorld& world) {
   r.batches = counters.batches;
   r.calls = counters.calls;
   set_elapsed(r, world.guest_core.now());
-  r.kicks = world.guest.kicks();
-  r.interrupts = world.guest.interrupts();
-  r.wakeups = world.worker.wakeups();
-  r.invalidations = world.invalidator.invalidations();
-  r.latency = latency_result(world.latency.histogram());
-  r.guest_memory_hash = hash_bytes(world.net.guest_bytes());
-  collect_mapping(r, world.queue, world.control_core);
-  r.cores = {core_result("guest", world.guest_core), core_result("worker", world.worker_core),
-             core_result("control", world.control_core),
-             core_result("generator", world.generator_core)};
+  collect_queue(r, world);
+  r.cores.push_back(core_result("generator", world.generator_core));
   return r;
 }
 

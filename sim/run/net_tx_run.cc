@@ -3,20 +3,11 @@
 #include <algorithm>
 
 #include "sim/machine/scheduler.h"
-#include "sim/run/collect.h"
 #include "sim/run/net_tx_world.h"
+#include "sim/run/one_queue.h"
 
 namespace vringlab::sim {
 namespace {
-
-// Tells the actors what the last step raised.
-void deliver(NetTxWorld& world, std::uint64_t start_ps, bool guest_first) {
-  const Doorbells raised = world.queue.bells;
-  world.queue.bells = {};
-  if (raised.used_written) world.guest.used_written(start_ps, guest_first);
-  if (raised.kick) world.worker.kicked(raised.kick_ps);
-  if (raised.call) world.guest.called(raised.call_ps + world.net.machine.costs.irq_latency_ps);
-}
 
 void run_world(NetTxWorld& world, const Scenario& s, RunControl* control) {
   Scheduler scheduler(tie_ranks<3>(s.tie_seed), world.guest, world.worker, world.invalidator);
@@ -26,7 +17,7 @@ void run_world(NetTxWorld& world, const Scenario& s, RunControl* control) {
       [&] { return world.worker.asleep() && (world.worker.broken() || world.guest.done()); },
       [&] { return world.queue.bells.any(); },
       [&](std::size_t, std::uint64_t start_ps) {
-        deliver(world, start_ps, guest_first);
+        deliver_bells(world, start_ps, guest_first);
         check_clock(std::max(world.guest_core.now(), world.worker_core.now()));
         report(control, world.device.counters().taken);
       });
@@ -43,16 +34,7 @@ RunResult collect(NetTxWorld& world) {
   r.alone = counters.alone;
   r.calls = counters.calls;
   set_elapsed(r, std::max(world.worker_core.now(), world.guest_core.now()));
-  r.kicks = world.guest.kicks();
-  r.interrupts = world.guest.interrupts();
-  r.wakeups = world.worker.wakeups();
-  r.inline_packets = world.worker.inline_served();
-  r.invalidations = world.invalidator.invalidations();
-  r.latency = latency_result(world.latency.histogram());
-  r.guest_memory_hash = hash_bytes(world.net.guest_bytes());
-  collect_mapping(r, world.queue, world.control_core);
-  r.cores = {core_result("guest", world.guest_core), core_result("worker", world.worker_core),
-             core_result("control", world.control_core)};
+  collect_queue(r, world);
   return r;
 }
 

@@ -7,16 +7,6 @@ namespace {
 
 constexpr std::uint32_t kNicSlots = 512;  // of a NIC's transmit ring
 
-// Chunks for every buffer that may be out: a batch, what is staged and what is held
-// behind the sink, and two more, as the tail of a chunk is lost when it is left.
-std::uint64_t frag_bytes(const Scenario& s) {
-  const std::uint64_t buffers = s.batch + s.copy_batch + find_sink(s.sink).held;
-  const std::uint64_t longest =
-      std::min(xdp_buffer_bytes(s.packet_bytes, true), kXdpBufferMaxBytes);
-  const std::uint64_t per_chunk = kFragChunkBytes / longest;
-  return (buffers / per_chunk + 2) * kFragChunkBytes;
-}
-
 NetTxConfig device_config(const Scenario& s) {
   return {.batch = s.batch,
           .copy_batch = s.copy_batch,
@@ -37,6 +27,14 @@ TestpmdConfig testpmd_config(const Scenario& s) {
           .exits = s.guest == "vm" || pktgen,
           .skip_polls = s.skip_polls,
           .pktgen = pktgen};
+}
+
+std::uint64_t frag_bytes(const Scenario& s) {
+  const std::uint64_t buffers = s.batch + s.copy_batch + find_sink(s.sink).held;
+  const std::uint64_t longest =
+      std::min(xdp_buffer_bytes(s.packet_bytes, true), kXdpBufferMaxBytes);
+  const std::uint64_t per_chunk = kFragChunkBytes / longest;
+  return (buffers / per_chunk + 2) * kFragChunkBytes;
 }
 
 TxLayout lay_out_tx(const Scenario& s) {

@@ -18,6 +18,10 @@ struct TxLayout {
   std::uint64_t frag_bytes = 0;  // of the host's memory; the rest is for socket buffers
 };
 TxLayout lay_out_tx(const Scenario& scenario);
+// Chunks of page fragments for every buffer that may be out: a batch, what is staged
+// and what is held behind the sink, and two more, as the tail of a chunk is lost when
+// it is left.
+std::uint64_t frag_bytes(const Scenario& scenario);
 TestpmdConfig testpmd_config(const Scenario& scenario);
 
 class NetTxWorld {

@@ -1,16 +1,11 @@
 #include "sim/run/pairs_world.h"
 
+#include "sim/run/net_tx_world.h"
+
 namespace vringlab::sim {
 namespace {
 
 constexpr std::uint32_t kNicSlots = 512;  // of a NIC's transmit ring
-
-std::uint64_t frag_bytes(const Scenario& s) {
-  const std::uint64_t buffers = s.batch + s.copy_batch + find_sink(s.sink).held;
-  const std::uint64_t longest =
-      std::min(xdp_buffer_bytes(s.packet_bytes, true), kXdpBufferMaxBytes);
-  return (buffers / (kFragChunkBytes / longest) + 2) * kFragChunkBytes;
-}
 
 std::uint64_t skb_bytes(const Scenario& s) {
   return SkbMemory::memory_bytes(s.packet_bytes, find_sink(s.sink).held);

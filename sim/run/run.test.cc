@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "tests/double/run_expect.h"
 #include "tests/double/run_text.h"
 
 namespace vringlab::sim {
@@ -13,61 +14,12 @@ namespace {
 
 using test::text_of;
 
+using test::core;
+using test::count;
+using test::expect_whole;
+using test::map_all;
+
 constexpr std::uint64_t kPackets = 1000;
-
-AccessPlan map_all(Guard guard = Guard::kNone) {
-  return {.map_desc = true, .map_avail = true, .map_used = true, .guard = guard};
-}
-
-const CoreResult& core(const RunResult& r, std::string_view wanted) {
-  for (const CoreResult& c : r.cores) {
-    if (c.name == wanted) return c;
-  }
-  throw std::logic_error("no such core");
-}
-
-std::uint64_t count(const CoreResult& core, Cost cost) {
-  std::uint64_t sum = 0;
-  for (const LedgerRow& row : core.ledger) sum += row.cost == cost ? row.count : 0;
-  return sum;
-}
-std::uint64_t count(const CoreResult& core, Cost cost, Step step) {
-  for (const LedgerRow& row : core.ledger) {
-    if (row.cost == cost && row.step == step) return row.count;
-  }
-  return 0;
-}
-
-void expect_exact_ledgers(const RunResult& r) {
-  ASSERT_EQ(r.cores.size(), 3u);
-  for (const CoreResult& c : r.cores) {
-    std::uint64_t sum = 0;
-    for (const LedgerRow& row : c.ledger) sum += row.ps;
-    EXPECT_EQ(sum, c.busy_ps) << c.name;
-  }
-}
-
-// What holds for every run of a guest that means well.
-RunResult expect_whole(const Scenario& s) {
-  const RunResult r = run(s);
-  EXPECT_EQ(r.packets, s.packets);
-  EXPECT_EQ(r.bytes, s.packets * s.packet_bytes);
-  EXPECT_EQ(r.refused, 0u);
-  EXPECT_EQ(r.dropped, 0u);
-  expect_exact_ledgers(r);
-  for (const char* name : {"guest", "worker"}) {
-    const CoreResult& c = core(r, name);
-    EXPECT_LE(c.busy_ps + c.idle_ps, r.elapsed_ps) << name;
-  }
-  EXPECT_EQ(r.rate_pps, static_cast<double>(r.packets) * 1e12 / static_cast<double>(r.elapsed_ps));
-  EXPECT_GE(r.batches * s.batch, r.packets);
-  EXPECT_LE(r.batches, r.packets);
-  EXPECT_LE(r.latency.p50_ps, r.latency.p90_ps);
-  EXPECT_LE(r.latency.p90_ps, r.latency.p99_ps);
-  EXPECT_LE(r.latency.p99_ps, r.latency.max_ps);
-  EXPECT_LE(r.latency.mean_ps, r.latency.max_ps);
-  return r;
-}
 
 // Scenarios that differ in how the halves meet, by name.
 std::map<std::string, Scenario> shapes() {
@@ -384,88 +336,6 @@ TEST(Invalidation, without_a_mapping_nothing_happens) {
 TEST(Invalidation, at_the_highest_rate_the_run_ends) {
   for (const Guard guard : {Guard::kNone, Guard::kRcu})
     expect_whole({.packets = kPackets, .plan = map_all(guard), .invalidations_per_s = 1e6});
-}
-
-// --- Sizes ---
-
-TEST(Sizes, every_ring_with_every_batch_ends) {
-  for (std::uint32_t ring_size = 2; ring_size <= 4096; ring_size *= 2) {
-    for (std::uint32_t batch = 1; batch <= 1024; batch *= 4) {
-      for (const bool split_header : {false, true}) {
-        SCOPED_TRACE(testing::Message() << ring_size << ' ' << batch << ' ' << split_header);
-        expect_whole(
-            {.packets = 300, .split_header = split_header, .ring_size = ring_size, .batch = batch});
-      }
-    }
-  }
-}
-
-TEST(Sizes, the_largest_ring_ends) {
-  expect_whole({.packets = 70000, .ring_size = 32768, .batch = 1024});
-}
-
-TEST(Sizes, batches_above_the_ring_end) {
-  for (const char* notify : {"poll", "interrupt"}) {
-    for (const std::uint32_t ring_size : {2u, 16u}) {
-      for (const std::uint32_t copy_batch : {1u, 64u})
-        expect_whole({.guest_notify = notify,
-                      .packets = kPackets,
-                      .guest_burst = 32,
-                      .ring_size = ring_size,
-                      .batch = 64,
-                      .copy_batch = copy_batch});
-    }
-  }
-}
-
-TEST(Sizes, one_packet_is_a_run) {
-  for (const char* notify : {"poll", "interrupt"})
-    EXPECT_EQ(expect_whole({.guest_notify = notify, .packets = 1}).batches, 1u);
-}
-
-// --- Costs ---
-
-TEST(Costs, polls_for_nothing_do_not_stop_the_clock) {
-  const std::vector<CostOverride> free_polls = {
-      {"pmd_empty_poll", 0}, {"busy_poll_turn", 0}, {"plain_access", 0}, {"tun_send_call", 100}};
-  for (const bool skip_polls : {false, true})
-    expect_whole({.costs = free_polls,
-                  .packets = 200,
-                  .offered_pps = 1e7,
-                  .ring_size = 16,
-                  .plan = map_all(),
-                  .busy_poll_us = 0.01,
-                  .skip_polls = skip_polls});
-}
-
-// A row set higher makes the run slower, by what the ledger says.
-TEST(Costs, show_in_the_rate_and_in_the_ledger) {
-  Scenario s{.packets = kPackets};
-  const RunResult base = run(s);
-  s.costs = {{"tun_xdp_frame", 400}};
-  const RunResult dear = run(s);
-  EXPECT_LT(dear.rate_pps, base.rate_pps);
-  EXPECT_EQ(count(core(dear, "worker"), Cost::kXdpFrame), kPackets);
-  for (const LedgerRow& row : core(dear, "worker").ledger) {
-    if (row.cost == Cost::kXdpFrame) {
-      EXPECT_EQ(row.ps, kPackets * 153846);  // 400 cycles at 2.6 GHz
-    }
-  }
-}
-
-TEST(Costs, distance_and_kernel_make_it_slower) {
-  Scenario s{.packets = kPackets};
-  s.distance = "same_ccx";
-  const double near = run(s).rate_pps;
-  s.distance = "remote";
-  EXPECT_LT(run(s).rate_pps, near);
-  s.distance = "same_socket";
-  s.kernel = "v5.0";
-  const double barrier_in_get_user = run(s).rate_pps;
-  s.kernel = "v6.2";
-  EXPECT_LT(run(s).rate_pps, barrier_in_get_user);
-  s.kernel = "bare";
-  EXPECT_GT(run(s).rate_pps, barrier_in_get_user);
 }
 
 // --- Control ---

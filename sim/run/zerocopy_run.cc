@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "sim/machine/scheduler.h"
-#include "sim/run/collect.h"
+#include "sim/run/one_queue.h"
 #include "sim/run/zerocopy_world.h"
 
 namespace vringlab::sim {
@@ -11,11 +11,7 @@ namespace {
 
 // Tells the actors what the last step raised.
 void deliver(ZeroCopyWorld& world, std::uint64_t start_ps, bool guest_first) {
-  const Doorbells raised = world.queue.bells;
-  world.queue.bells = {};
-  if (raised.used_written) world.guest.used_written(start_ps, guest_first);
-  if (raised.kick) world.worker.kicked(raised.kick_ps);
-  if (raised.call) world.guest.called(raised.call_ps + world.net.machine.costs.irq_latency_ps);
+  deliver_bells(world, start_ps, guest_first);
   if (!world.nic.completed()) return;
   world.device.complete(world.nic.take(), false);
   // A worker at work looks by itself; one that sleeps is woken when all are done.
@@ -50,15 +46,7 @@ RunResult collect(ZeroCopyWorld& world) {
   r.lent = counters.borrowed;
   r.calls = counters.calls;
   set_elapsed(r, std::max(world.worker_core.now(), world.guest_core.now()));
-  r.kicks = world.guest.kicks();
-  r.interrupts = world.guest.interrupts();
-  r.wakeups = world.worker.wakeups();
-  r.invalidations = world.invalidator.invalidations();
-  r.latency = latency_result(world.latency.histogram());
-  r.guest_memory_hash = hash_bytes(world.net.guest_bytes());
-  collect_mapping(r, world.queue, world.control_core);
-  r.cores = {core_result("guest", world.guest_core), core_result("worker", world.worker_core),
-             core_result("control", world.control_core)};
+  collect_queue(r, world);
   return r;
 }
 
