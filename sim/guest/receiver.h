@@ -41,11 +41,13 @@ class Receiver {
   bool done() const { return received_ >= config_.packets; }
   std::uint64_t received() const { return received_; }
   std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t step_ps() const { return step_ps_; }  // when the last step began
   std::uint64_t kicks() const { return kicks_; }
   std::uint64_t interrupts() const { return interrupts_; }
 
   // Takes at most one buffer.
   void step() {
+    step_ps_ = core_->now();
     if (waiting_) {
       poll();
       return;
@@ -148,6 +150,7 @@ class Receiver {
   FramePool pool_;
   ReceiverConfig config_;
   KickHost kick_host_;
+  std::uint64_t step_ps_ = 0;
   std::uint64_t received_ = 0;
   std::uint64_t bytes_ = 0;  // of frames
   std::uint64_t kicks_ = 0;

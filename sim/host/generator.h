@@ -8,14 +8,21 @@ namespace vringlab::sim {
 
 class Generator {
  public:
-  Generator(Core& core, TapRing& ring, std::uint32_t frame_bytes, const Arrivals& arrivals)
-      : core_(&core), ring_(&ring), frame_bytes_(frame_bytes), arrivals_(arrivals) {
+  // `skip_losses`: frames that a full ring loses one after the other are accounted in a
+  // row; only for one that makes frames as fast as it can.
+  Generator(Core& core, TapRing& ring, std::uint32_t frame_bytes, const Arrivals& arrivals,
+            bool skip_losses)
+      : core_(&core),
+        ring_(&ring),
+        frame_bytes_(frame_bytes),
+        arrivals_(arrivals),
+        skip_losses_(skip_losses) {
     arrivals_.wait_for(core);
   }
 
   Core& core() { return *core_; }
   const Core& core() const { return *core_; }
-  bool runnable() const { return true; }
+  bool runnable() const { return !losing_; }
   std::uint64_t made() const { return made_; }
   std::uint64_t lost() const { return lost_; }
 
@@ -24,8 +31,23 @@ class Generator {
     ++made_;
     arrived_ = ring_->put(*core_, frame_bytes_, made_ - lost_ - 1);
     if (!arrived_) ++lost_;
+    losing_ = skip_losses_ && !arrived_;
     arrived_ps_ = core_->now();
     arrivals_.wait_for(*core_);
+  }
+
+  // The reader made room in a step that began at `start_ps`; `first`: at equal time this
+  // side came before it. Each frame lost until then cost the same, as nobody wrote the
+  // line of the full entry meanwhile.
+  void freed(std::uint64_t start_ps, bool first) {
+    if (!losing_) return;
+    losing_ = false;
+    const std::size_t loss = operation_index(Op::kGenerateFull);
+    const std::uint64_t lost =
+        polls_before(core_->now(), start_ps, core_->operation_ps(loss), first);
+    core_->run_times(loss, lost);
+    made_ += lost;
+    lost_ += lost;
   }
 
   // Did the last step put a frame in, and when? Asked once.
@@ -45,6 +67,8 @@ class Generator {
   TapRing* ring_;
   std::uint32_t frame_bytes_;
   Arrivals arrivals_;
+  bool skip_losses_;
+  bool losing_ = false;  // the ring is full; losses are accounted later
   std::uint64_t made_ = 0;
   std::uint64_t lost_ = 0;
   bool arrived_ = false;

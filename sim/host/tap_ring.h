@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <utility>
 
 #include "core/backend/net/rx_source.h"
 #include "core/backend/net/xdp_buffer.h"
@@ -44,7 +45,7 @@ class TapRing {
   // `word`, by a writer whose work is `op`; false: the ring is full.
   bool put(Core& core, std::uint32_t bytes, std::uint64_t word, Op op = Op::kGenerate) {
     core.load(core.line_of(entry(put_)), Step::kGenerate);  // free, or not?
-    if (put_ - taken_ == config_.entries) {
+    if (full()) {
       core.run(operation_index(Op::kGenerateFull));
       return false;
     }
@@ -68,6 +69,7 @@ class TapRing {
       return 0;
     }
     core.run(operation_index(Op::kRxDequeue));
+    freed_ = full();
     std::size_t count = 0;
     for (; count < out.size() && pending(); ++count, ++taken_) {
       core.run(operation_index(Op::kRxEntry));
@@ -96,6 +98,10 @@ class TapRing {
     latency_->finish(core.now());
   }
   bool pending() const { return taken_ != put_; }
+  bool full() const { return put_ - taken_ == config_.entries; }
+  // Has the reader made room in a full ring? Asked once.
+  bool freed() const { return freed_; }
+  bool take_freed() { return std::exchange(freed_, false); }
 
  private:
   static std::uint32_t slot_bytes(const TapRingConfig& c) {
@@ -130,6 +136,7 @@ class TapRing {
   LatencyLog* latency_;
   std::uint64_t put_ = 0;    // frames put in so far
   std::uint64_t taken_ = 0;  // of them, dequeued
+  bool freed_ = false;       // dequeued from a full ring
 };
 static_assert(RxSource<TapRing>);
 

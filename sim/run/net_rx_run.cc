@@ -10,11 +10,13 @@ namespace vringlab::sim {
 namespace {
 
 // Tells the actors what the last step raised.
-void deliver(NetRxWorld& world, std::uint64_t start_ps, bool guest_first) {
+void deliver(NetRxWorld& world, std::uint64_t start_ps, bool guest_first, bool generator_first) {
   deliver_bells(world, start_ps, guest_first);
-  if (!world.generator.arrived()) return;
+  if (world.tap.take_freed()) world.generator.freed(start_ps, generator_first);
+  if (!world.generator.arrived() || !world.worker.asleep()) return;
   const std::uint64_t arrival_ps = world.generator.take_arrival();
-  if (!world.worker.asleep() || world.device.lacks_buffers()) return;
+  // A worker at work looks by itself, and one that lacks buffers waits for the guest.
+  if (!world.tap.pending() || world.device.lacks_buffers()) return;
   world.generator.wakes();
   world.worker.kicked(arrival_ps);
 }
@@ -23,14 +25,21 @@ void run_world(NetRxWorld& world, const Scenario& s, RunControl* control) {
   Scheduler scheduler(tie_ranks<4>(s.tie_seed), world.guest, world.worker, world.invalidator,
                       world.generator);
   const bool guest_first = scheduler.first(NetRxWorld::kGuestCore, NetRxWorld::kWorkerCore);
+  const bool generator_first = scheduler.first(NetRxWorld::kGeneratorCore, NetRxWorld::kWorkerCore);
   scheduler.run([&] { return world.worker.broken() || world.guest.done(); },
-                [&] { return world.queue.bells.any() || world.generator.arrived(); },
+                [&] {
+                  return world.queue.bells.any() || world.tap.freed() ||
+                         (world.generator.arrived() && world.worker.asleep());
+                },
                 [&](std::size_t, std::uint64_t start_ps) {
-                  deliver(world, start_ps, guest_first);
+                  deliver(world, start_ps, guest_first, generator_first);
                   check_clock(std::max({world.guest_core.now(), world.worker_core.now(),
                                         world.generator_core.now()}));
                   report(control, world.guest.received());
                 });
+  // What the generator lost until the guest's last step, which ended the run.
+  world.generator.freed(world.guest.step_ps(),
+                        scheduler.first(NetRxWorld::kGeneratorCore, NetRxWorld::kGuestCore));
 }
 
 RunResult collect(NetRxWorld& world) {

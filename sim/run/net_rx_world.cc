@@ -52,7 +52,8 @@ NetRxWorld::NetRxWorld(const Scenario& s)
       invalidator(control_core, queue.mapping, queue.context, period_ps(s.invalidations_per_s),
                   page_span(0, layout_.sizes.guest_bytes)),
       generator(generator_core, tap, s.packet_bytes,
-                Arrivals(period_ps(s.offered_pps), s.arrival == "poisson", s.seed)) {
+                Arrivals(period_ps(s.offered_pps), s.arrival == "poisson", s.seed),
+                s.skip_polls && s.offered_pps == 0) {
   net.machine.coherence.set_distance(kGuestCore, kWorkerCore, distance_of(s.distance));
   if (s.ring_remote)
     net.machine.remote_lines = static_cast<LineId>(layout_.queue.tables.value / kCacheLineBytes);

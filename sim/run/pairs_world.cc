@@ -75,7 +75,7 @@ QueuePair::QueuePair(NetMachine& net, const Scenario& s, const PairLayout& layou
              .mac_swap = s.workload == "macswap",
              .exits = s.guest == "vm"}),
       generator(generator_core, tap, s.packet_bytes,
-                Arrivals(period_ps(s.offered_pps), s.arrival == "poisson", s.seed)) {}
+                Arrivals(period_ps(s.offered_pps), s.arrival == "poisson", s.seed), false) {}
 
 Core& PairsWorld::new_core() {
   return cores.emplace_back(net.machine, static_cast<CoreId>(cores.size()), net.operations,
