@@ -17,7 +17,7 @@
 namespace vringlab::sim {
 namespace {
 
-const std::string kFile = std::string(VRINGLAB_SOURCE_DIR) + "/tests/golden/net_tx.csv";
+const std::string kFile = std::string(VRINGLAB_SOURCE_DIR) + "/tests/golden/runs.csv";
 constexpr const char* kHeader = "scenario,metric,value";
 
 struct Named {
@@ -54,6 +54,22 @@ std::vector<Named> scenarios() {
        {.plan = invalidated, .copy_batch = 16, .invalidations_per_s = 12345}},
       {"remote_large_ring",
        {.distance = "remote", .ring_remote = true, .guest_page_bytes = 4096, .ring_size = 4096}},
+      {"one_a_call", {.sink = "macvtap", .tx_batching = false}},
+      {"redirected_long_frames",
+       {.packets = 5000, .packet_bytes = 9000, .sink = "xdp_redirect", .nic_pps = 5e5}},
+      {"lent", {.packets = 5000, .packet_bytes = 4000, .sink = "bridge", .zerocopy = true}},
+      {"received", {.workload = "rx", .packets = 20000}},
+      {"received_merged",
+       {.workload = "rx", .packets = 5000, .packet_bytes = 1500, .rx_buffer_bytes = 200}},
+      {"sent_back", {.workload = "macswap", .packets = 5000, .queue_pairs = 3, .workers = 2}},
+      {"streams",
+       {.workload = "stream",
+        .guest = "vm",
+        .message_bytes = 777,
+        .sessions = 5,
+        .sink = "host_tcp"}},
+      {"requests",
+       {.workload = "rr", .guest = "vm", .message_bytes = 3000, .sessions = 3, .sink = "host_tcp"}},
   };
 }
 
