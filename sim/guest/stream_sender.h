@@ -61,7 +61,6 @@ class StreamStack {
 
   const Session& session(std::size_t i) const { return sessions_[i]; }
   std::uint64_t packets() const { return packets_; }
-  std::uint64_t payload() const { return payload_; }
   std::uint64_t kicks() const { return kicks_; }
   const Histogram& answers() const { return answers_; }  // from request to answer
 
@@ -189,7 +188,6 @@ class StreamStack {
       pending_kicks_.at_ps = core.now();
     }
     ++packets_;
-    payload_ += packet.bytes;
     stop_if_full(core);
   }
 
@@ -281,7 +279,6 @@ class StreamStack {
   Kicks pending_kicks_;
   std::vector<Woken> woken_;
   std::uint64_t packets_ = 0;
-  std::uint64_t payload_ = 0;
   std::uint64_t kicks_ = 0;
   Histogram answers_;
 };

@@ -25,7 +25,7 @@ class VhostTask {
 
   // Takes at most one packet; false: the thread should look at its other work.
   bool step(Core& core) {
-    again_ = again_ && first_;
+    if (first_) again_ = false;  // what queued it is being done
     first_ = false;
     const Turn turn = device_->step();
     if (turn == Turn::kPacket) {

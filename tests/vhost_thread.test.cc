@@ -1,0 +1,118 @@
+// Which queue's work a worker thread takes up, and when it sleeps.
+#include "sim/host/vhost_thread.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/double/model_machine.h"
+
+namespace vringlab::sim {
+namespace {
+
+// Takes `packets` turns, then finds nothing; notes each turn in a common log.
+struct Device {
+  char name;
+  std::string* log;
+  int packets = 0;
+  int yields_after = 1000;
+  bool armed = false;  // there is work when it asks to be kicked
+  bool breaks = false;
+
+  Turn step() {
+    log->push_back(name);
+    if (breaks) return Turn::kBroken;
+    if (packets == 0) return Turn::kEmpty;
+    --packets;
+    return --yields_after == 0 ? Turn::kYield : Turn::kPacket;
+  }
+  bool arm() { return std::exchange(armed, false); }
+};
+struct Tx : Device {};
+struct Rx : Device {};
+
+struct Threads : testing::Test {
+  test::ModelMachine model{AccessPlan{}};
+  std::string log;
+  Tx tx{{'t', &log}};
+  Rx rx{{'r', &log}};
+  VhostTask<Tx> tx_task{tx, Op::kUnmodelledLate};
+  VhostTask<Rx> rx_task{rx, Op::kUnmodelledRxLate};
+  VhostThread<Tx, Rx> thread{model.device_core};
+
+  Threads() {
+    thread.serve(tx_task);
+    thread.serve(rx_task);
+  }
+  // Runs until it sleeps.
+  std::string run() {
+    for (int i = 0; i < 100 && thread.runnable(); ++i) thread.step();
+    EXPECT_FALSE(thread.runnable());
+    return std::exchange(log, {});
+  }
+};
+
+TEST_F(Threads, one_queue_to_its_end_then_the_next) {
+  tx.packets = 2;
+  rx.packets = 1;
+  tx_task.queue();
+  rx_task.queue();
+  thread.wake(1000);
+  EXPECT_EQ(run(), "tttrr");
+  EXPECT_EQ(thread.wakeups(), 1u);
+}
+
+TEST_F(Threads, a_weight_that_is_used_up_lets_the_other_queue_in) {
+  tx.packets = 3;
+  tx.yields_after = 2;
+  rx.packets = 1;
+  tx_task.queue();
+  rx_task.queue();
+  thread.wake(0);
+  EXPECT_EQ(run(), "ttrrtt");
+}
+
+TEST_F(Threads, what_queued_a_run_does_not_repeat_it) {
+  tx_task.queue();
+  thread.wake(0);
+  EXPECT_EQ(run(), "t");
+}
+
+TEST_F(Threads, work_queued_in_a_run_is_looked_at_once_more) {
+  tx.packets = 2;
+  tx_task.queue();
+  thread.wake(0);
+  thread.step();
+  tx_task.queue();
+  EXPECT_EQ(run(), "tttt");
+}
+
+TEST_F(Threads, work_found_while_arming_goes_on) {
+  tx.armed = true;
+  tx_task.queue();
+  thread.wake(0);
+  EXPECT_EQ(run(), "tt");
+}
+
+TEST_F(Threads, a_broken_queue_is_served_no_more) {
+  tx.breaks = true;
+  tx_task.queue();
+  thread.wake(0);
+  EXPECT_EQ(run(), "t");
+  EXPECT_TRUE(tx_task.broken());
+  tx_task.queue();
+  thread.wake(0);
+  EXPECT_EQ(run(), "");
+}
+
+TEST_F(Threads, a_thread_that_is_awake_is_not_woken) {
+  tx.packets = 1;
+  tx_task.queue();
+  thread.wake(0);
+  const std::uint64_t clock_ps = model.device_core.now();
+  thread.wake(clock_ps + 5000000);
+  EXPECT_EQ(model.device_core.now(), clock_ps);
+}
+
+}  // namespace
+}  // namespace vringlab::sim
