@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""tools/knobs.py [--check]: writes bindings/SCENARIO.md, every field of Scenario and AccessPlan with its
-default and meaning, from the source; or says whether the committed one is stale."""
+"""tools/knobs.py [--check]: writes bindings/SCENARIO.md, or says whether it is stale.
+
+The page has every field of Scenario and AccessPlan with its default and meaning, from the source.
+"""
 
 import ast
 import sys
@@ -13,7 +15,7 @@ PAGE = ROOT / "bindings" / "SCENARIO.md"
 CLASSES = (("scenario.py", "Scenario"), ("access_plan.py", "AccessPlan"))
 HEAD = """# Every knob
 
-What `vringlab.Scenario(...)` takes, and the access plan inside it: field, default, meaning and unit.
+What `vringlab.Scenario(...)` takes, and the access plan inside it: field, default, meaning, unit.
 Costs are fields of `costs`, by row: `vringlab costs` lists them. Written by `tools/knobs.py`.
 """
 
