@@ -96,6 +96,13 @@ TEST_P(Workload, gives_the_same_result_each_time) {
   EXPECT_EQ(test::text_of(run(s)), test::text_of(run(s)));
 }
 
+TEST_P(Workload, permuted_ties_change_nothing) {
+  Scenario s = GetParam().scenario;
+  const std::string in_order = test::text_of(run(s));
+  for (s.tie_seed = 1; s.tie_seed <= 4; ++s.tie_seed)
+    EXPECT_EQ(test::text_of(run(s)) == in_order, true) << s.tie_seed;
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Workload, testing::ValuesIn(shapes()),
                          [](const auto& row) { return row.param.name; });
 
