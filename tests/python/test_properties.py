@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import vringlab as vl
-from hypothesis import example, given, settings
+from hypothesis import HealthCheck, example, given, reject, settings
 from hypothesis import strategies as st
 
 HOSTS = [host.name for host in vl.hosts()]
@@ -130,3 +130,51 @@ def test_the_order_of_ties_changes_nothing_where_rates_are_compared(
     scenario = vl.Scenario(packets=5000, plan=plan, batch=batch, guest_notify=notify)
     permuted = vl.run_many(scenario.replace(tie_seed=seed) for seed in range(6))
     assert all(figures(result) == figures(permuted[0]) for result in permuted)
+
+
+@st.composite
+def workloads(draw: st.DrawFn) -> vl.Scenario:
+    """Scenarios of every kind; a combination that is refused is left out."""
+    workload = draw(st.sampled_from(["tx", "rx", "io", "macswap", "stream", "rr"]))
+    sinks = [sink.name for sink in vl.sinks()]
+    fields: dict[str, st.SearchStrategy[Any]] = {
+        "sink": st.just("host_tcp") if workload in ("stream", "rr") else st.sampled_from(sinks),
+        "guest": st.sampled_from(["virtio-user", "vm", "vm-pktgen"]),
+        "guest_notify": st.sampled_from(["poll", "interrupt"]),
+        "packet_bytes": st.integers(42, 4000) | st.sampled_from([9000, 65549]),
+        "mergeable": st.booleans(),
+        "rx_buffer_bytes": st.integers(64, 9000),
+        "tap_entries": st.sampled_from([1, 2, 500]),
+        "ring_size": st.sampled_from([2, 4, 64, 256, 1024]),
+        "event_idx": st.booleans(),
+        "indirect": st.booleans(),
+        "plan": plans,
+        "tx_batching": st.booleans(),
+        "batch": st.integers(1, 128),
+        "weight_packets": st.integers(1, 256),
+        "zerocopy": st.booleans(),
+        "nic_pps": st.just(0.0) | st.floats(1e5, 1e7),
+        "offered_pps": st.just(0.0) | st.floats(1e4, 1e7),
+        "queue_pairs": st.integers(1, 5),
+        "workers": st.integers(1, 5),
+        "message_bytes": st.integers(1, 100_000),
+        "sessions": st.integers(1, 8),
+        "vcpus": st.integers(1, 6),
+        "send_buffer_bytes": st.sampled_from([4096, 65536, 4194304]),
+        "stream_ms": st.floats(0.01, 1),
+    }
+    drawn = draw(st.fixed_dictionaries({}, optional=fields))
+    try:
+        return vl.Scenario(**{"workload": workload, "packets": 300} | drawn)
+    except ValueError:
+        reject()
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(workloads())
+def test_the_ledger_is_exact_for_every_workload(scenario: vl.Scenario) -> None:
+    result = vl.run(scenario)
+    for core in result.cores:
+        assert sum(row.ps for row in core.ledger) == core.busy_ps, core.name
+    if scenario.workload == "tx":
+        assert result.packets + result.dropped == scenario.packets
