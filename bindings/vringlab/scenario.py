@@ -33,7 +33,7 @@ class Scenario:
     distance: str = "same_socket"
     """Guest core to worker core: same_ccx, same_socket, remote."""
     ring_remote: bool = False
-    """The ring's pages have their home on the other socket."""
+    """The ring's pages have their home on the other socket; of tx and rx."""
     guest_page_bytes: int = 2097152
     """Page size of guest memory: 4096 or 2097152."""
 
@@ -57,7 +57,7 @@ class Scenario:
     rx_buffer_bytes: int = 2048
     """Bytes of a receive buffer, its virtio-net header not counted."""
     split_header: bool = False
-    """The header is in a descriptor of its own."""
+    """The header is in a descriptor of its own; of tx."""
     offered_pps: float = 0.0
     """Packets a second that the guest offers; 0: as fast as it can."""
     arrival: str = "periodic"
@@ -112,11 +112,11 @@ class Scenario:
     weight_bytes: int = 0x80000
     """Bytes of one run of the device loop."""
     busy_poll_us: float = 0.0
-    """Microseconds that the worker polls before it sleeps."""
+    """Microseconds that the worker polls before it sleeps; of tx and rx."""
     inline_packets: int = 0
-    """Packets that a kick serves without waking the worker."""
+    """Packets that a kick serves without waking the worker; of tx."""
     invalidations_per_s: float = 0.0
-    """How often the ring's mapping is invalidated."""
+    """Times a second that the ring's mapping is invalidated; of tx and rx."""
 
     seed: int = 0
     """Of random arrivals."""

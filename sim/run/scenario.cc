@@ -78,6 +78,20 @@ void check_receive(const Scenario& s) {
   if (s.packet_bytes < 42) refuse("packet_bytes", s.packet_bytes, "at least 42, headers included");
 }
 
+// What a workload does not simulate is refused, not ignored.
+void check_unused(const Scenario& s) {
+  if (s.workload == "tx") return;
+  if (s.inline_packets != 0)
+    refuse("inline_packets", s.inline_packets, "0 where workload is not tx");
+  if (s.split_header) refuse("split_header", "true", "false where workload is not tx");
+  if (s.workload == "rx") return;
+  if (s.busy_poll_us != 0)
+    refuse("busy_poll_us", s.busy_poll_us, "0 where workload is neither tx nor rx");
+  if (s.invalidations_per_s != 0)
+    refuse("invalidations_per_s", s.invalidations_per_s, "0 where workload is neither tx nor rx");
+  if (s.ring_remote) refuse("ring_remote", "true", "false where workload is neither tx nor rx");
+}
+
 void check_streams(const Scenario& s) {
   in_range<std::uint32_t>("message_bytes", s.message_bytes, 1, 1u << 20);
   in_range<std::uint32_t>("sessions", s.sessions, 1, 8);
@@ -139,6 +153,7 @@ std::vector<SinkInfo> sink_infos() {
 void check_scenario(const Scenario& scenario) {
   check_machine(scenario);
   check_guest(scenario);
+  check_unused(scenario);
   check_receive(scenario);
   check_streams(scenario);
   check_ring(scenario);

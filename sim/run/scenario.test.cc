@@ -156,6 +156,27 @@ TEST(CheckScenario, zero_copy_is_for_transmission_without_a_program) {
   EXPECT_EQ(with("macvtap", "io"), "zerocopy = true: must be false where workload is not tx");
 }
 
+TEST(CheckScenario, what_a_workload_does_not_simulate_is_refused) {
+  const auto with = [](const char* workload, auto change) {
+    return refusal_with([&](Scenario& s) {
+      s.workload = workload;
+      change(s);
+    });
+  };
+  const auto kicks = [](Scenario& s) { s.inline_packets = 1; };
+  const auto split = [](Scenario& s) { s.split_header = true; };
+  const auto polls = [](Scenario& s) { s.busy_poll_us = 2; };
+  const auto invalidated = [](Scenario& s) { s.invalidations_per_s = 3; };
+  const auto remote = [](Scenario& s) { s.ring_remote = true; };
+  EXPECT_EQ(with("rx", kicks), "inline_packets = 1: must be 0 where workload is not tx");
+  EXPECT_EQ(with("rx", split), "split_header = true: must be false where workload is not tx");
+  EXPECT_EQ(with("rx", polls) + with("rx", invalidated) + with("rx", remote), "");
+  const std::string end = " where workload is neither tx nor rx";
+  EXPECT_EQ(with("io", polls), "busy_poll_us = 2: must be 0" + end);
+  EXPECT_EQ(with("rr", invalidated), "invalidations_per_s = 3: must be 0" + end);
+  EXPECT_EQ(with("stream", remote), "ring_remote = true: must be false" + end);
+}
+
 TEST(CheckScenario, received_frames_fit_their_buffers) {
   const auto with = [](const char* workload, std::uint32_t bytes, bool mergeable) {
     return refusal_with([&](Scenario& s) {
