@@ -1,11 +1,9 @@
 """experiments/xdp_batch: only rows to calibrate are fitted, and the tables are what they claim."""
 
-import csv
 import json
 import math
 import os
 import re
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -25,40 +23,18 @@ from vringlab.validation import COLUMNS, Row
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results" / "xdp_batch"
-PUBLISHED = files("vringlab") / "experiments" / "published.csv"
 STEP = 0.05
 """In the logarithm of a cost row, for differences: that of the fit itself."""
-
-
-def rewritten(path, change):
-    """published.csv with each row changed, or left out where `change` says None."""
-    with PUBLISHED.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    kept = [row for row in map(change, rows) if row is not None]
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, kept[0].keys())
-        writer.writeheader()
-        writer.writerows(kept)
-    return path
 
 
 def points_of(path=None):
     return calibration_points(load_published(path))
 
 
-def lost(row):
-    return None if row["use"] == "predict" else row
-
-
-def falsified(row):
-    return row | {"value": "1.0"} if row["use"] == "predict" else row
-
-
-@pytest.mark.parametrize("change", [lost, falsified])
-def test_rows_to_predict_are_not_seen_by_the_fit(tmp_path, change):
-    changed = rewritten(tmp_path / "published.csv", change)
-    assert points_of(changed) == points_of()
-    assert committed_fit(points_of(changed)).data_sha256 == committed_fit(points_of()).data_sha256
+def test_rows_to_predict_are_not_seen_by_the_fit(other_predicted):
+    points = points_of(other_predicted)
+    assert points == points_of()
+    assert committed_fit(points).data_sha256 == committed_fit(points_of()).data_sha256
 
 
 def test_no_gain_can_be_fitted():
@@ -72,11 +48,11 @@ def test_no_gain_can_be_fitted():
     }
 
 
-def test_a_changed_row_to_calibrate_is_noticed(tmp_path):
+def test_a_changed_row_to_calibrate_is_noticed(rewritten):
     def change(row):
         return row | {"value": "1700000"} if row["id"] == "batchsweep.rx.64" else row
 
-    changed = rewritten(tmp_path / "published.csv", change)
+    changed = rewritten(change)
     with pytest.raises(ValueError, match=r"xdp_batch/fit\.json: fitted to other data"):
         committed_fit(points_of(changed))
 
@@ -121,8 +97,8 @@ def log_rates(names, points, at):
 
 
 @pytest.mark.skipif(not os.environ.get("CI"), reason="a minute: only where CI is set")
-def test_fitting_again_agrees_with_the_committed_fit(tmp_path):
-    again = refit(rewritten(tmp_path / "published.csv", lost), draws=0)
+def test_fitting_again_agrees_with_the_committed_fit(without_predicted):
+    again = refit(without_predicted, draws=0)
     assert committed_fit(points_of()).agrees_with(again)
 
 
