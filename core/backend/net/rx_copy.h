@@ -5,27 +5,9 @@
 #include <algorithm>
 
 #include "core/backend/net/rx_source.h"
-#include "core/memory/access.h"
+#include "core/backend/pieces.h"
 
 namespace vringlab {
-
-// Copies `bytes` to `pieces` from `skip` bytes in; the pieces have room for them all.
-template <PayloadAccess P>
-inline void scatter(P& payload, Transfer what, std::span<const Piece> pieces, std::uint32_t skip,
-                    const std::byte* source, std::uint32_t bytes) {
-  for (const Piece& piece : pieces) {
-    if (bytes == 0) return;
-    if (skip >= piece.len) {
-      skip -= piece.len;
-      continue;
-    }
-    const std::uint32_t part = std::min(bytes, piece.len - skip);
-    payload.copy_out(what, piece.host + skip, source, part);
-    source += part;
-    bytes -= part;
-    skip = 0;
-  }
-}
 
 // `pieces`: those of all chains of the packet, in order. `header_bytes` is at
 // most twelve; a header of ten has no num_buffers. A socket knows nothing of

@@ -6,27 +6,9 @@
 
 #include "core/backend/net/tx_header.h"
 #include "core/backend/net/tx_parse.h"
-#include "core/memory/access.h"
+#include "core/backend/pieces.h"
 
 namespace vringlab {
-
-// Copies `bytes` from `pieces` starting `skip` bytes in; the pieces hold them all.
-template <PayloadAccess P>
-inline void gather(P& payload, Transfer what, std::byte* host, std::uint32_t bytes,
-                   std::span<const Piece> pieces, std::uint32_t skip) {
-  for (const Piece& piece : pieces) {
-    if (skip >= piece.len) {
-      skip -= piece.len;
-      continue;
-    }
-    const std::uint32_t part = std::min(bytes, piece.len - skip);
-    payload.copy_in(what, host, piece.host + skip, part);
-    host += part;
-    bytes -= part;
-    skip = 0;
-    if (bytes == 0) return;
-  }
-}
 
 // Copies the header alone into `header` and checks it. A header of ten bytes leaves
 // num_buffers as it is, which is zero; one longer than twelve keeps its start.
