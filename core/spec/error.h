@@ -29,7 +29,7 @@ enum class RingError : std::uint8_t {
   kIndirectTooLong,        // table has more entries than the ring
   kUnexpectedWritable,     // a transmit chain has a device-writable part
   kUnexpectedReadable,     // a receive chain has a device-readable part
-  kNothingWritable,        // a receive chain can't take a byte
+  kNothingWritable,        // a receive chain or a block request can't take a byte
   kHeaderTooShort,         // the chain is shorter than the negotiated header
   kFrameTooShort,          // the frame is shorter than an Ethernet header
   kFrameTooLong,           // the frame is longer than any socket takes
