@@ -1,0 +1,109 @@
+// A block queue on plain memory. Each head has buffers of its own.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "core/device/blk.h"
+#include "core/memory/direct_access.h"
+#include "tests/double/blk_chains.h"
+#include "tests/double/counting_caller.h"
+
+namespace vringlab::test {
+
+inline constexpr std::byte kNoStatus{0xee};  // stands where a status is to be written
+
+// One request as a driver thinks of it.
+struct BlkAsk {
+  std::uint32_t type = kBlkIn;
+  std::uint64_t sector = 0;
+  std::uint32_t in_bytes = 0;       // to read
+  std::vector<std::byte> out = {};  // to write, or segments
+  BlkShape shape = BlkShape::kPlain;
+  bool indirect = false;
+};
+
+inline BlkAsk ask_read(std::uint64_t sector, std::uint32_t bytes) {
+  return {.type = kBlkIn, .sector = sector, .in_bytes = bytes};
+}
+inline BlkAsk ask_write(std::uint64_t sector, std::vector<std::byte> data) {
+  return {.type = kBlkOut, .sector = sector, .out = std::move(data)};
+}
+inline BlkAsk ask_flush() { return {.type = kBlkFlush}; }
+inline BlkAsk ask_segments(std::uint32_t type, const std::vector<VirtioBlkSegment>& segments) {
+  const auto bytes = std::as_bytes(std::span(segments));
+  return {.type = type, .out = {bytes.begin(), bytes.end()}};
+}
+
+inline std::vector<std::byte> blk_pattern(std::size_t bytes, unsigned first = 1) {
+  std::vector<std::byte> values(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) values[i] = RawGuest::pattern(first + i);
+  return values;
+}
+
+template <class S>
+struct BlkRig {
+  static constexpr std::uint64_t kTables = 0x4000;
+  static constexpr std::uint64_t kBuffers = 0x10000;
+  static constexpr std::uint64_t kStride = 0x2000;  // between the buffers of two heads
+  // Two regions that meet inside the buffers of the second head in the grid.
+  static constexpr std::uint64_t kSeam = kBuffers + 8 * kStride + 0x110;
+  static constexpr std::uint64_t kEnd = kBuffers + 64 * kStride;
+
+  RawGuest guest;
+  RawRing ring;
+  CountingCaller caller;
+  Blk<DirectAccess, DirectPayload, S, CountingCaller> blk;
+
+  BlkRig(S& store, const BlkConfig& config, std::uint32_t size = 64, std::uint64_t features = 0)
+      : guest({{0, kSeam}, {kSeam, kEnd - kSeam}}),
+        ring(guest, packed_ring(size, features | kIndirect)),
+        blk({DirectAccess(ring.areas), DirectPayload(guest.memory()), ring.config}, store, caller,
+            config, guest.regions()) {}
+
+  static BlkBuffers buffers(std::uint16_t head, const BlkAsk& ask) {
+    return {kBuffers + head * kStride, static_cast<std::uint32_t>(ask.out.size()), ask.in_bytes};
+  }
+
+  // Writes a request into the buffers of `head` and offers it.
+  void offer(std::uint16_t head, const BlkAsk& ask) {
+    const BlkBuffers at = buffers(head, ask);
+    guest.write(at.addr, VirtioBlkReqHdr{.type = ask.type, .sector = ask.sector});
+    put(at.data(), ask.out);
+    guest.byte(at.status()) = kNoStatus;
+    const std::vector<Desc> chain = blk_chain(at, ask.shape);
+    if (ask.indirect) {
+      put_indirect(guest, ring, head, kTables + std::uint64_t{head} * 0x100, chain);
+    } else {
+      put_chain(ring, head, chain);
+    }
+    ring.offer(head);
+  }
+
+  void put(std::uint64_t addr, std::span<const std::byte> bytes) {
+    for (const std::byte value : bytes) guest.byte(addr++) = value;
+  }
+  std::vector<std::byte> bytes_at(std::uint64_t addr, std::size_t bytes) {
+    std::vector<std::byte> values(bytes);
+    for (std::byte& value : values) value = guest.byte(addr++);
+    return values;
+  }
+  // What a request brought: 0xee is no status yet.
+  int status(std::uint16_t head, const BlkAsk& ask) {
+    return std::to_integer<int>(guest.byte(buffers(head, ask).status()));
+  }
+  std::vector<std::byte> data(std::uint16_t head, const BlkAsk& ask) {
+    return bytes_at(buffers(head, ask).data(), ask.in_bytes);
+  }
+
+  // Runs until the loop says why it stops.
+  Turn run() {
+    for (;;) {
+      const Turn turn = blk.step();
+      if (turn != Turn::kPacket) return turn;
+    }
+  }
+};
+
+}  // namespace vringlab::test
