@@ -61,8 +61,14 @@ void bind_structs(py::module_& m) {
       .def_readonly("best", &Parameter::best)
       .def_readonly("high", &Parameter::high);
   py::class_<CalibrationPoint>(m, "CalibrationPoint")
-      .def(py::init<std::string, sim::Scenario, double, double>(), py::arg("id"),
-           py::arg("scenario"), py::arg("rate_pps"), py::arg("relative_sigma"));
+      .def(py::init([](std::string id, const sim::Scenario& scenario, double rate_pps,
+                       double relative_sigma, bool guest_system) {
+             using Metric = CalibrationPoint::Metric;
+             return CalibrationPoint{std::move(id), scenario, rate_pps, relative_sigma,
+                                     guest_system ? Metric::kGuestSystem : Metric::kRate};
+           }),
+           py::arg("id"), py::arg("scenario"), py::arg("rate_pps"), py::arg("relative_sigma"),
+           py::arg("guest_system"));
   py::class_<Fit>(m, "Fit")
       .def_readonly("names", &Fit::names)
       .def_readonly("values", &Fit::values)

@@ -24,6 +24,7 @@ void bind_host(pybind11::module_& m) {
       .def_readonly("lfence", &HostPreset::lfence)
       .def_readonly("copy_startup", &HostPreset::copy_startup)
       .def_readonly("transfer_socket", &HostPreset::transfer_socket)
+      .def_readonly("apic_exits", &HostPreset::apic_exits)
       .def_readonly("l1_bytes", &HostPreset::l1_bytes)
       .def_readonly("l2_bytes", &HostPreset::l2_bytes)
       .def_readonly("l3_bytes", &HostPreset::l3_bytes);
@@ -60,12 +61,25 @@ void bind_sink(pybind11::module_& m) {
   m.def("sink_infos", &sim::sink_infos);
 }
 
+void bind_disk(pybind11::module_& m) {
+  using sim::DiskPreset;
+  pybind11::class_<DiskPreset>(m, "DiskPreset")
+      .def_readonly("name", &DiskPreset::name)
+      .def_readonly("doc", &DiskPreset::doc)
+      .def_readonly("depth", &DiskPreset::depth);
+  m.def("disk_presets", [] {
+    const auto all = sim::disk_presets();
+    return std::vector<DiskPreset>(all.begin(), all.end());
+  });
+}
+
 }  // namespace
 
 void bind_presets(pybind11::module_& m) {
   bind_host(m);
   bind_kernel(m);
   bind_sink(m);
+  bind_disk(m);
 }
 
 }  // namespace vringlab::bindings

@@ -32,12 +32,31 @@ void bind_latency(pybind11::module_& m) {
       .def_readonly("max_ps", &LatencyResult::max_ps);
 }
 
+void bind_blk_result(pybind11::module_& m) {
+  using sim::BlkResult;
+  pybind11::class_<BlkResult>(m, "BlkResult")
+      .def_readonly("requests", &BlkResult::requests)
+      .def_readonly("failed", &BlkResult::failed)
+      .def_readonly("merged", &BlkResult::merged)
+      .def_readonly("disk_requests", &BlkResult::disk_requests)
+      .def_readonly("disk_merged", &BlkResult::disk_merged)
+      .def_readonly("disk_read_bytes", &BlkResult::disk_read_bytes)
+      .def_readonly("disk_write_bytes", &BlkResult::disk_write_bytes)
+      .def_readonly("disk_busy_ps", &BlkResult::disk_busy_ps)
+      .def_readonly("cache_hit_pages", &BlkResult::cache_hit_pages)
+      .def_readonly("cache_miss_pages", &BlkResult::cache_miss_pages)
+      .def_readonly("guest_system_ps", &BlkResult::guest_system_ps)
+      .def_readonly("wrong_bytes", &BlkResult::wrong_bytes)
+      .def_readonly("data_hash", &BlkResult::data_hash);
+}
+
 }  // namespace
 
 void bind_result(pybind11::module_& m) {
   using sim::RunResult;
   bind_core(m);
   bind_latency(m);
+  bind_blk_result(m);
   pybind11::class_<RunResult>(m, "RunResult")
       .def_readonly("packets", &RunResult::packets)
       .def_readonly("bytes", &RunResult::bytes)
@@ -59,6 +78,7 @@ void bind_result(pybind11::module_& m) {
       .def_readonly("pinned_bytes", &RunResult::pinned_bytes)
       .def_readonly("setup_ps", &RunResult::setup_ps)
       .def_readonly("teardown_ps", &RunResult::teardown_ps)
+      .def_readonly("blk", &RunResult::blk)
       .def_readonly("guest_memory_hash", &RunResult::guest_memory_hash);
 }
 

@@ -20,10 +20,43 @@ void set_costs(sim::Scenario& s, const std::map<std::string, double>& values) {
   for (const auto& [name, value] : values) s.costs.push_back({name, value});
 }
 
+void bind_blk(pybind11::module_& m) {
+  using sim::BlkScenario;
+  pybind11::class_<BlkScenario>(m, "BlkScenario")
+      .def(pybind11::init<>())
+      .def_readwrite("form", &BlkScenario::form)
+      .def_readwrite("disk", &BlkScenario::disk)
+      .def_readwrite("disk_bytes", &BlkScenario::disk_bytes)
+      .def_readwrite("cache", &BlkScenario::cache)
+      .def_readwrite("engine", &BlkScenario::engine)
+      .def_readwrite("pool_threads", &BlkScenario::pool_threads)
+      .def_readwrite("merge_writes", &BlkScenario::merge_writes)
+      .def_readwrite("kick", &BlkScenario::kick)
+      .def_readwrite("interrupt", &BlkScenario::interrupt)
+      .def_readwrite("sector_shift", &BlkScenario::sector_shift)
+      .def_readwrite("queues", &BlkScenario::queues)
+      .def_readwrite("operation", &BlkScenario::operation)
+      .def_readwrite("pattern", &BlkScenario::pattern)
+      .def_readwrite("read_share", &BlkScenario::read_share)
+      .def_readwrite("block_bytes", &BlkScenario::block_bytes)
+      .def_readwrite("jobs", &BlkScenario::jobs)
+      .def_readwrite("queue_depth", &BlkScenario::queue_depth)
+      .def_readwrite("flush_every", &BlkScenario::flush_every)
+      .def_readwrite("segment_bytes", &BlkScenario::segment_bytes)
+      .def_readwrite("max_segments", &BlkScenario::max_segments)
+      .def_readwrite("request_bytes", &BlkScenario::request_bytes)
+      .def_readwrite("read_ahead_bytes", &BlkScenario::read_ahead_bytes)
+      .def_readwrite("cache_bytes", &BlkScenario::cache_bytes)
+      .def_readwrite("dirty_share", &BlkScenario::dirty_share)
+      .def_readwrite("background_share", &BlkScenario::background_share)
+      .def_readwrite("data", &BlkScenario::data);
+}
+
 }  // namespace
 
 void bind_scenario(pybind11::module_& m) {
   using sim::Scenario;
+  bind_blk(m);
   pybind11::class_<Scenario>(m, "Scenario")
       .def(pybind11::init<>())
       .def_readwrite("host", &Scenario::host)
@@ -68,6 +101,7 @@ void bind_scenario(pybind11::module_& m) {
       .def_readwrite("busy_poll_us", &Scenario::busy_poll_us)
       .def_readwrite("inline_packets", &Scenario::inline_packets)
       .def_readwrite("invalidations_per_s", &Scenario::invalidations_per_s)
+      .def_readwrite("blk", &Scenario::blk)
       .def_readwrite("seed", &Scenario::seed)
       .def_readwrite("tie_seed", &Scenario::tie_seed)
       .def_readwrite("skip_polls", &Scenario::skip_polls);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """tools/knobs.py [--check]: writes bindings/SCENARIO.md, or says whether it is stale.
 
-The page has every field of Scenario and AccessPlan with its default and meaning, from the source.
+The page has every field of Scenario, AccessPlan and Blk with default and meaning, from the source.
 """
 
 import ast
@@ -12,11 +12,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "bindings" / "vringlab"
 PAGE = ROOT / "bindings" / "SCENARIO.md"
-CLASSES = (("scenario.py", "Scenario"), ("access_plan.py", "AccessPlan"))
+CLASSES = (("scenario.py", "Scenario"), ("access_plan.py", "AccessPlan"), ("blk.py", "Blk"))
 HEAD = """# Every knob
 
-What `vringlab.Scenario(...)` takes, and the access plan inside it: field, default, meaning, unit.
-Costs are fields of `costs`, by row: `vringlab costs` lists them. Written by `tools/knobs.py`.
+What `vringlab.Scenario(...)` takes, and the access plan and the disk inside it: field, default,
+meaning, unit. Costs are fields of `costs`, by row: `vringlab costs` lists them. Written by
+`tools/knobs.py`.
 """
 
 

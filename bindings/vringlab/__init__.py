@@ -9,6 +9,7 @@ Comparison(simulated ... -> ... Mpps, +... %, worker -... ns per packet)
 
 from vringlab import _native
 from vringlab.access_plan import AccessPlan
+from vringlab.blk import Blk, BlkResult, Disk, disks
 from vringlab.calibration import Calibration, FittedPoint, Point, Unresolved, calibrate
 from vringlab.comparison import Comparison, Difference, compare
 from vringlab.costs import (
@@ -35,6 +36,8 @@ __all__ = [
     "COSTS",
     "STEPS",
     "AccessPlan",
+    "Blk",
+    "BlkResult",
     "Calibration",
     "Comparison",
     "CoreResult",
@@ -42,6 +45,7 @@ __all__ = [
     "CostRow",
     "Costs",
     "Difference",
+    "Disk",
     "FittedPoint",
     "Gain",
     "Host",
@@ -57,6 +61,7 @@ __all__ = [
     "calibrate",
     "compare",
     "cost_rows",
+    "disks",
     "hosts",
     "kernels",
     "predict",

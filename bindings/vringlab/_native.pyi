@@ -7,7 +7,7 @@ import enum
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['AccessPlan', 'CalibrationPoint', 'CoreResult', 'CostRow', 'Fit', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Parameter', 'Range', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'SinkInfo', 'Translation', 'UsedElement', 'UserAccess', 'calibrate', 'check_scenario', 'compiler', 'cost_names', 'cost_rows', 'draw_posterior', 'free_parameters', 'host_presets', 'kernel_presets', 'run', 'sink_infos', 'standard_normals', 'step_names', 'version', 'with_parameters']
+__all__: list[str] = ['AccessPlan', 'BlkResult', 'BlkScenario', 'CalibrationPoint', 'CoreResult', 'CostRow', 'DiskPreset', 'Fit', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Parameter', 'Range', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'SinkInfo', 'Translation', 'UsedElement', 'UserAccess', 'calibrate', 'check_scenario', 'compiler', 'cost_names', 'cost_rows', 'disk_presets', 'draw_posterior', 'free_parameters', 'host_presets', 'kernel_presets', 'run', 'sink_infos', 'standard_normals', 'step_names', 'version', 'with_parameters']
 class CostRow:
     @property
     def at_ghz(self) -> float:
@@ -115,6 +115,16 @@ class SinkInfo:
     @property
     def program(self) -> bool:
         ...
+class DiskPreset:
+    @property
+    def depth(self) -> int:
+        ...
+    @property
+    def doc(self) -> str:
+        ...
+    @property
+    def name(self) -> str:
+        ...
 class Guard(enum.Enum):
     atomic: typing.ClassVar[Guard]
     counter: typing.ClassVar[Guard]
@@ -162,8 +172,118 @@ class AccessPlan:
     user_access: UserAccess
     def __init__(self) -> None:
         ...
+class BlkScenario:
+    cache: str
+    data: bool
+    disk: str
+    engine: str
+    form: str
+    interrupt: str
+    kick: str
+    merge_writes: bool
+    operation: str
+    pattern: str
+    def __init__(self) -> None:
+        ...
+    @property
+    def background_share(self) -> float:
+        ...
+    @background_share.setter
+    def background_share(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def block_bytes(self) -> int:
+        ...
+    @block_bytes.setter
+    def block_bytes(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def cache_bytes(self) -> int:
+        ...
+    @cache_bytes.setter
+    def cache_bytes(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def dirty_share(self) -> float:
+        ...
+    @dirty_share.setter
+    def dirty_share(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def disk_bytes(self) -> int:
+        ...
+    @disk_bytes.setter
+    def disk_bytes(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def flush_every(self) -> int:
+        ...
+    @flush_every.setter
+    def flush_every(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def jobs(self) -> int:
+        ...
+    @jobs.setter
+    def jobs(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def max_segments(self) -> int:
+        ...
+    @max_segments.setter
+    def max_segments(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def pool_threads(self) -> int:
+        ...
+    @pool_threads.setter
+    def pool_threads(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def queue_depth(self) -> int:
+        ...
+    @queue_depth.setter
+    def queue_depth(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def queues(self) -> int:
+        ...
+    @queues.setter
+    def queues(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def read_ahead_bytes(self) -> int:
+        ...
+    @read_ahead_bytes.setter
+    def read_ahead_bytes(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def read_share(self) -> float:
+        ...
+    @read_share.setter
+    def read_share(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def request_bytes(self) -> int:
+        ...
+    @request_bytes.setter
+    def request_bytes(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def sector_shift(self) -> int:
+        ...
+    @sector_shift.setter
+    def sector_shift(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def segment_bytes(self) -> int:
+        ...
+    @segment_bytes.setter
+    def segment_bytes(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
 class Scenario:
     arrival: str
+    blk: BlkScenario
     distance: str
     event_idx: bool
     guest: str
@@ -392,12 +512,55 @@ class LatencyResult:
     @property
     def p99_ps(self) -> int:
         ...
+class BlkResult:
+    @property
+    def cache_hit_pages(self) -> int:
+        ...
+    @property
+    def cache_miss_pages(self) -> int:
+        ...
+    @property
+    def data_hash(self) -> int:
+        ...
+    @property
+    def disk_busy_ps(self) -> int:
+        ...
+    @property
+    def disk_merged(self) -> int:
+        ...
+    @property
+    def disk_read_bytes(self) -> int:
+        ...
+    @property
+    def disk_requests(self) -> int:
+        ...
+    @property
+    def disk_write_bytes(self) -> int:
+        ...
+    @property
+    def failed(self) -> int:
+        ...
+    @property
+    def guest_system_ps(self) -> int:
+        ...
+    @property
+    def merged(self) -> int:
+        ...
+    @property
+    def requests(self) -> int:
+        ...
+    @property
+    def wrong_bytes(self) -> int:
+        ...
 class RunResult:
     @property
     def alone(self) -> int:
         ...
     @property
     def batches(self) -> int:
+        ...
+    @property
+    def blk(self) -> BlkResult:
         ...
     @property
     def bytes(self) -> int:
@@ -493,7 +656,7 @@ class Parameter:
     def name(self) -> str:
         ...
 class CalibrationPoint:
-    def __init__(self, id: str, scenario: Scenario, rate_pps: typing.SupportsFloat | typing.SupportsIndex, relative_sigma: typing.SupportsFloat | typing.SupportsIndex) -> None:
+    def __init__(self, id: str, scenario: Scenario, rate_pps: typing.SupportsFloat | typing.SupportsIndex, relative_sigma: typing.SupportsFloat | typing.SupportsIndex, guest_system: bool) -> None:
         ...
 class Fit:
     @property
@@ -520,6 +683,8 @@ def check_scenario(scenario: Scenario) -> None:
     Raises ValueError that names the field, its value and what is permitted.
     """
 def cost_rows() -> list[CostRow]:
+    ...
+def disk_presets() -> list[DiskPreset]:
     ...
 def draw_posterior(fit: Fit, points: collections.abc.Sequence[CalibrationPoint], count: typing.SupportsInt | typing.SupportsIndex, seed: typing.SupportsInt | typing.SupportsIndex, control: RunControl) -> typing.Annotated[numpy.typing.NDArray[numpy.float64], "[m, n]"] | None:
     """
@@ -548,6 +713,6 @@ def with_parameters(scenario: Scenario, names: collections.abc.Sequence[str], va
     The scenario with the parameters that concern it.
     """
 compiler: str = 'GCC 12.2.0'
-cost_names: tuple = ('stac_clac', 'lfence_floor', 'barrier_drain', 'access_ok', 'address_mask', 'separate_fixup', 'plain_access', 'copy_startup', 'copy_bytes', 'iov_iter', 'hardened_usercopy', 'direct_call', 'indirect_call', 'full_barrier', 'atomic_rmw', 'spin_lock', 'rcu_read', 'l2_hit', 'l3_hit', 'dram', 'transfer_ccx', 'transfer_socket', 'transfer_remote', 'remote_home', 'line_stream', 'store_miss', 'tlb', 'translate', 'page_frag', 'frame_release', 'xdp_frame', 'xdp_program', 'xdp_redirect', 'nic_doorbell', 'ring_entry', 'skb_build', 'skb_alloc', 'skb_free', 'page_alloc', 'zero_copy', 'receive_stack', 'bridge', 'macvlan', 'send_call', 'receive_call', 'bh_pair', 'syscall', 'vm_exit', 'eventfd_signal', 'irq_inject', 'context_switch', 'worker_requeue', 'busy_poll_turn', 'guest_packet', 'guest_burst', 'guest_poll', 'guest_interrupt', 'guest_receive', 'guest_mac_swap', 'generator', 'tcp_write', 'tcp_write_bytes', 'tcp_transmit', 'tcp_receive', 'tcp_ack_send', 'tcp_ack_receive', 'tcp_read', 'tcp_read_bytes', 'reader_wake', 'gup', 'vmap', 'vunmap', 'tlb_shootdown', 'unpin_dirty', 'mmu_notifier', 'rcu_grace', 'unmodelled', 'unmodelled_rx')
-step_names: tuple = ('guest_fill', 'guest_publish', 'guest_kick', 'guest_reap', 'guest_poll', 'guest_interrupt', 'wake', 'suppress', 'avail_index', 'avail_head', 'descriptor', 'translate', 'build', 'header_copy', 'payload_copy', 'send', 'used', 'call', 'busy_poll', 'requeue', 'mapping', 'invalidate', 'packet', 'receive', 'generate', 'guest_receive', 'guest_write', 'guest_ack', 'ack', 'read')
+cost_names: tuple = ('stac_clac', 'lfence_floor', 'barrier_drain', 'access_ok', 'address_mask', 'separate_fixup', 'plain_access', 'copy_startup', 'copy_bytes', 'iov_iter', 'hardened_usercopy', 'direct_call', 'indirect_call', 'full_barrier', 'atomic_rmw', 'spin_lock', 'rcu_read', 'l2_hit', 'l3_hit', 'dram', 'transfer_ccx', 'transfer_socket', 'transfer_remote', 'remote_home', 'line_stream', 'store_miss', 'tlb', 'translate', 'page_frag', 'frame_release', 'xdp_frame', 'xdp_program', 'xdp_redirect', 'nic_doorbell', 'ring_entry', 'skb_build', 'skb_alloc', 'skb_free', 'page_alloc', 'zero_copy', 'receive_stack', 'bridge', 'macvlan', 'send_call', 'receive_call', 'bh_pair', 'syscall', 'vm_exit', 'eventfd_signal', 'irq_inject', 'context_switch', 'worker_requeue', 'busy_poll_turn', 'guest_packet', 'guest_burst', 'guest_poll', 'guest_interrupt', 'guest_receive', 'guest_mac_swap', 'generator', 'tcp_write', 'tcp_write_bytes', 'tcp_transmit', 'tcp_receive', 'tcp_ack_send', 'tcp_ack_receive', 'tcp_read', 'tcp_read_bytes', 'reader_wake', 'gup', 'vmap', 'vunmap', 'tlb_shootdown', 'unpin_dirty', 'mmu_notifier', 'rcu_grace', 'unmodelled', 'unmodelled_rx', 'guest_app', 'guest_aio', 'guest_blk_request', 'guest_blk_page', 'guest_blk_complete', 'exit_to_vmm', 'bio_submit', 'bio_complete', 'vfs_call', 'cache_read', 'cache_write', 'cache_write_call', 'ram_page', 'vmm_turn', 'vmm_request', 'thread_handoff', 'aio_request', 'uring_request', 'irq_ioctl', 'unmodelled_blk')
+step_names: tuple = ('guest_fill', 'guest_publish', 'guest_kick', 'guest_reap', 'guest_poll', 'guest_interrupt', 'wake', 'suppress', 'avail_index', 'avail_head', 'descriptor', 'translate', 'build', 'header_copy', 'payload_copy', 'send', 'used', 'call', 'busy_poll', 'requeue', 'mapping', 'invalidate', 'packet', 'receive', 'generate', 'guest_receive', 'guest_write', 'guest_ack', 'ack', 'read', 'guest_app', 'guest_submit', 'guest_complete', 'store', 'page_cache', 'complete', 'event_loop')
 version: str = '0.1.0'

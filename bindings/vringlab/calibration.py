@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vringlab import _native
-from vringlab._fields import as_float, as_int, as_str
+from vringlab._fields import as_bool, as_float, as_int, as_str
 from vringlab.costs import CostPrior
 from vringlab.execute import run_many, watch
 from vringlab.progress import Progress, reporting
@@ -47,12 +47,15 @@ class Point:
     rate_pps: float
     relative_sigma: float
     """Standard deviation of ln(rate), between runs and in rounding."""
+    guest_system: bool = False
+    """The rate is I/Os that the guest makes in a second of its system time, not of elapsed time."""
 
     def __post_init__(self) -> None:
         if not as_str("id", self.id):
             raise ValueError('id = "": must not be empty')
         if not isinstance(self.scenario, Scenario):
             raise TypeError(f"{self.id}: scenario must be a Scenario, not {self.scenario!r:.80}")
+        object.__setattr__(self, "guest_system", as_bool("guest_system", self.guest_system))
         for field in ("rate_pps", "relative_sigma"):
             value = positive(f"{self.id}: {field}", getattr(self, field))
             object.__setattr__(self, field, value)
@@ -266,6 +269,9 @@ def with_parameters(scenario: Scenario, names: Sequence[str], values: Sequence[f
 def data_sha256(points: Iterable[Point]) -> str:
     """Of the published rates and their scenarios. A new field of Scenario does not change it."""
     rows = [_fields(point) | {"scenario": _changes(point.scenario)} for point in _points(points)]
+    for row in rows:
+        if not row["guest_system"]:  # as when there was no such field
+            del row["guest_system"]
     return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()
 
 
@@ -327,7 +333,9 @@ def _fit(
     control: _native.RunControl,
 ) -> tuple[list[CostPrior], _native.Fit, NDArray[np.float64]]:
     points = [
-        _native.CalibrationPoint(p.id, native_scenario(p.scenario), p.rate_pps, p.relative_sigma)
+        _native.CalibrationPoint(
+            p.id, native_scenario(p.scenario), p.rate_pps, p.relative_sigma, p.guest_system
+        )
         for p in data
     ]
     priors = _free_priors(_not_stopped(_native.free_parameters(points, control)), overrides)
@@ -377,7 +385,9 @@ def _rounded(
                 id=point.id,
                 rate_pps=point.rate_pps,
                 relative_sigma=point.relative_sigma,
-                predicted_pps=six_digits(result.rate_pps),
+                predicted_pps=six_digits(
+                    result.guest_system_rate if point.guest_system else result.rate_pps
+                ),
             )
             for point, result in zip(data, at_fit, strict=True)
         ),

@@ -43,6 +43,8 @@ class Host:
     lfence: str
     copy_startup: str
     transfer_socket: str
+    apic_exits: int
+    """Exits of a guest that halts and is interrupted, to program its interrupt controller."""
     l1_bytes: int
     l2_bytes: int
     l3_bytes: int

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vringlab import _native
+from vringlab.blk import BlkResult
 from vringlab.scenario import Scenario
 
 STEPS: tuple[str, ...] = _native.step_names
 """The steps of a packet's life, in order: the first axis of a ledger."""
 COSTS: tuple[str, ...] = _native.cost_names
 """What time is spent on: the second axis of a ledger."""
-UNMODELLED = ("unmodelled", "unmodelled_rx")
+UNMODELLED = ("unmodelled", "unmodelled_rx", "unmodelled_blk")
 """Those of them that no mechanism explains."""
 
 
@@ -68,7 +69,7 @@ class Result:
 
     scenario: Scenario
     packets: int
-    """Frames that reached the sink."""
+    """Frames that reached the sink; I/Os of the workload blk."""
     bytes: int
     """Their length."""
     refused: int
@@ -105,6 +106,8 @@ class Result:
     """Of mapping the ring."""
     teardown_ps: int
     """Of unmapping it."""
+    blk: BlkResult
+    """Of the workload blk."""
     guest_memory_hash: int
     """FNV-1a of all guest memory at the end."""
 
@@ -117,6 +120,24 @@ class Result:
     def throughput_gbps(self) -> float:
         """Gigabits a second of elapsed time: of frames, or of payload for TCP streams."""
         return 8000 * self.bytes / self.elapsed_ps if self.elapsed_ps else math.nan
+
+    @property
+    def throughput_mbps(self) -> float:
+        """Megabytes a second of elapsed time, 10**6 bytes each.
+
+        >>> import vringlab as vl
+        >>> disk = vl.Blk(disk="ram", block_bytes=65536)
+        >>> 100 < vl.run(vl.Scenario(workload="blk", packets=100, blk=disk)).throughput_mbps < 1e5
+        True
+        """
+        return 1e6 * self.bytes / self.elapsed_ps if self.elapsed_ps else math.nan
+
+    @property
+    def guest_system_rate(self) -> float:
+        """I/Os of the workload blk that the guest makes in a second of its system time."""
+        return (
+            1e12 * self.packets / self.blk.guest_system_ps if self.blk.guest_system_ps else math.nan
+        )
 
     @property
     def cpus(self) -> float:
@@ -193,6 +214,7 @@ class Result:
             "scenario": self.scenario.to_dict(),
             "cores": [_core_dict(core) for core in self.cores],
             "latency": asdict(self.latency),
+            "blk": asdict(self.blk),
         }
         return values | nested
 
@@ -201,9 +223,13 @@ class Result:
         return "\n".join(_summary(self))
 
     def __repr__(self) -> str:
-        return f"Result({self._headline()}, {self.packets} packets)"
+        what = "I/Os" if self.scenario.workload == "blk" else "packets"
+        return f"Result({self._headline()}, {self.packets} {what})"
 
     def _headline(self) -> str:
+        if self.scenario.workload == "blk":
+            rate = f"{self.rate_pps:.4g} IOPS, {self.throughput_mbps:.4g} MB/s"
+            return f"simulated {rate}, {self.ns_per_packet:.4g} ns per I/O"
         return f"simulated {self.rate_mpps:.4g} Mpps, {self.ns_per_packet:.4g} ns per packet"
 
     def _ns(self, ps: int) -> float:
@@ -245,6 +271,8 @@ def from_native(scenario: Scenario, native: _native.RunResult) -> Result:
         name: getattr(native, name) for name in Result.__dataclass_fields__ if name != "scenario"
     }
     values["cores"] = tuple(_core(core) for core in native.cores)
+    blk_fields = BlkResult.__dataclass_fields__
+    values["blk"] = BlkResult(**{name: getattr(native.blk, name) for name in blk_fields})
     values["latency"] = Latency(*(getattr(native.latency, f.name) for f in fields(Latency)))
     return Result(scenario=scenario, **values)
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 from vringlab import _native
 from vringlab._fields import as_bool, as_float, as_int, as_str
 from vringlab.access_plan import AccessPlan, native_plan
+from vringlab.blk import Blk, native_blk
 from vringlab.costs import Costs
 
 
@@ -40,7 +41,8 @@ class Scenario:
     workload: str = "tx"
     """tx: a guest that transmits; rx: a generator in the host and a guest that receives; io and
     macswap: both, a guest that sends each frame back; stream: TCP streams from the guest to the
-    host, whose sink is host_tcp; rr: the same, but each write waits for an answer."""
+    host, whose sink is host_tcp; rr: the same, but each write waits for an answer; blk: jobs that
+    read and write the disk of `blk`."""
     guest: str = "virtio-user"
     """virtio-user: a process, kicks are system calls; vm: a virtual machine, kicks are exits;
     vm-pktgen: the generator of a guest kernel, which publishes frame by frame."""
@@ -118,6 +120,9 @@ class Scenario:
     invalidations_per_s: float = 0.0
     """Times a second that the ring's mapping is invalidated; of tx and rx."""
 
+    blk: Blk = Blk()  # noqa: RUF009
+    """The disk and its jobs, of the workload blk, where a packet is an I/O."""
+
     seed: int = 0
     """Of random arrivals."""
     tie_seed: int = 0
@@ -140,9 +145,10 @@ class Scenario:
         return replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields, as JSON knows them; `Scenario(**fields)` takes all but the plan back."""
+        """The fields, as JSON knows them; `Scenario(**fields)` takes all but plan and blk back."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return values | {"costs": dict(self.costs), "plan": self.plan.to_dict()}
+        nested = {"plan": self.plan.to_dict(), "blk": self.blk.to_dict()}
+        return values | {"costs": dict(self.costs)} | nested
 
     def changes(self) -> dict[str, Any]:
         """The fields that differ from the defaults.
@@ -183,6 +189,12 @@ def _as_plan(field: str, value: Any) -> AccessPlan:
     return value
 
 
+def _as_blk(field: str, value: Any) -> Blk:
+    if not isinstance(value, Blk):
+        raise TypeError(f"{field} must be a Blk, not {type(value).__name__}: {value!r:.80}")
+    return value
+
+
 _CHECKS: dict[Any, Callable[[str, Any], Any]] = {
     bool: as_bool,
     int: as_int,
@@ -190,6 +202,7 @@ _CHECKS: dict[Any, Callable[[str, Any], Any]] = {
     str: as_str,
     Mapping[str, float]: _as_costs,
     AccessPlan: _as_plan,
+    Blk: _as_blk,
 }
 
 
@@ -200,6 +213,8 @@ def native_scenario(scenario: Scenario) -> _native.Scenario:
         value = getattr(scenario, field.name)
         if field.name == "plan":
             native.plan = native_plan(value)
+        elif field.name == "blk":
+            native.blk = native_blk(value, _set)
         elif field.name == "costs":
             native.costs = dict(value)
         else:
@@ -207,24 +222,32 @@ def native_scenario(scenario: Scenario) -> _native.Scenario:
     return native
 
 
-def _set(native: _native.Scenario, field: str, value: Any) -> None:
+def _set(native: Any, field: str, value: Any) -> None:
     try:
         setattr(native, field, value)
     except TypeError:
         # Python refuses to print integers of many digits.
         shown = value if abs(value) < 2**128 else f"an integer of {value.bit_length()} bits"
-        raise ValueError(f"{field} = {shown}: {_permitted(field)}") from None
+        blk = isinstance(native, _native.BlkScenario)
+        name = f"blk.{field}" if blk else field
+        raise ValueError(f"{name} = {shown}: {_permitted(field, blk)}") from None
 
 
-def _permitted(field: str) -> str:
+def _permitted(field: str, blk: bool) -> str:
     """What the simulator permits for an integer field: what it says to the largest one."""
     native = _native.Scenario()
+    owner: Any = native
+    if blk:
+        native.workload = "blk"
+        owner = _native.BlkScenario()
     largest = 2**64 - 1
     try:
-        setattr(native, field, largest)
+        setattr(owner, field, largest)
     except TypeError:
         largest = 2**32 - 1
-        setattr(native, field, largest)
+        setattr(owner, field, largest)
+    if blk:
+        native.blk = owner
     try:
         _native.check_scenario(native)
     except ValueError as refusal:

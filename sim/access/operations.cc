@@ -90,6 +90,7 @@ class TableBuilder {
   }
 
   Operation other(Op op) const;
+  Operation block_device(Op op) const;
 
  private:
   bool is_mapped(Area area, RingVariant variant) const {
@@ -197,7 +198,6 @@ class TableBuilder {
 };
 
 Operation TableBuilder::other(Op op) const {
-  Builder on_none(Step::kPacket, costs_);
   switch (op) {
     case Op::kSectionAvail:
       return section(Step::kAvailHead);
@@ -339,10 +339,79 @@ Operation TableBuilder::other(Op op) const {
       return one(Step::kMapping, Cost::kRcuGrace);
     case Op::kInvalidate:
       return one(Step::kInvalidate, Cost::kMmuNotifier);
-    case Op::kCount:
-      break;
+    default:
+      return block_device(op);
   }
-  return on_none;
+}
+
+// What only the workload "blk" does.
+Operation TableBuilder::block_device(Op op) const {
+  switch (op) {
+    case Op::kBlkApp:
+      return one(Step::kGuestApp, Cost::kGuestApp);
+    case Op::kBlkCall:
+      return one(Step::kGuestSubmit, Cost::kSyscall);
+    case Op::kBlkAioCall:
+      return Builder(Step::kGuestSubmit, costs_).part(Cost::kSyscall, 2).part(Cost::kGuestAio);
+    case Op::kBlkRequest:
+      return one(Step::kGuestSubmit, Cost::kGuestBlkRequest);
+    case Op::kBlkPage:
+      return one(Step::kGuestSubmit, Cost::kGuestBlkPage);
+    case Op::kBlkRequestDone:
+      return one(Step::kGuestComplete, Cost::kGuestBlkComplete);
+    case Op::kBlkPageDone:
+      return one(Step::kGuestComplete, Cost::kGuestBlkPageDone);
+    case Op::kApicExit:
+      return one(Step::kGuestInterrupt, Cost::kApicExit);
+    case Op::kBlkJobSwitch:
+      return one(Step::kGuestComplete, Cost::kContextSwitch);
+    case Op::kGuestKickVmm:
+      return one(Step::kGuestKick, Cost::kExitToVmm);
+    case Op::kUnmodelledBlk:
+      return one(Step::kPacket, Cost::kUnmodelledBlk);
+    case Op::kPinPage:
+      return one(Step::kStore, Cost::kGup);
+    case Op::kBioSubmit:
+      return one(Step::kStore, Cost::kBioSubmit);
+    case Op::kBioComplete:
+      return one(Step::kComplete, Cost::kBioComplete);
+    case Op::kRamPage:
+      return one(Step::kStore, Cost::kRamPage);
+    case Op::kVfsCall:
+      return all(Step::kStore, {Cost::kIndirectCall, Cost::kVfsCall});
+    case Op::kCacheReadPage:
+      return one(Step::kPageCache, Cost::kCacheRead);
+    case Op::kCacheWritePage:
+      return one(Step::kPageCache, Cost::kCacheWrite);
+    case Op::kCacheWriteCall:
+      return one(Step::kPageCache, Cost::kCacheWriteCall);
+    case Op::kFileResume:
+      return all(Step::kComplete, {Cost::kBioComplete, Cost::kContextSwitch});
+    case Op::kVmmTurn:
+      return Builder(Step::kEventLoop, costs_).part(Cost::kSyscall, 2).part(Cost::kVmmTurn);
+    case Op::kVmmRequest:
+      return one(Step::kStore, Cost::kVmmRequest);
+    case Op::kVmmSegment:
+      return one(Step::kStore, Cost::kVmmSegment);
+    case Op::kThreadHandoff:
+      return one(Step::kStore, Cost::kThreadHandoff);
+    case Op::kPoolCall:
+      return one(Step::kStore, Cost::kSyscall);
+    case Op::kPoolDone:
+      return all(Step::kComplete, {Cost::kSyscall, Cost::kEventfdSignal});
+    case Op::kAioCall:
+      return one(Step::kStore, Cost::kSyscall);
+    case Op::kAioRequest:
+      return one(Step::kStore, Cost::kAioRequest);
+    case Op::kUringRequest:
+      return one(Step::kStore, Cost::kUringRequest);
+    case Op::kCallIoctl:
+      return all(Step::kCall, {Cost::kSyscall, Cost::kIrqIoctl});
+    case Op::kCallIrqfd:
+      return all(Step::kCall, {Cost::kSyscall, Cost::kEventfdSignal, Cost::kIrqInject});
+    default:
+      return Builder(Step::kPacket, costs_);
+  }
 }
 
 }  // namespace

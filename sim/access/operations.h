@@ -90,9 +90,40 @@ enum class Op : std::uint8_t {
   kGuestInterrupt,
   kMapPage,
   kUnmapPage,
-  kUnmapArea,    // per area: address range taken back on all cores
-  kWaitReaders,  // per tear-down: until no reader holds the mapping
-  kInvalidate,   // the memory manager calls back
+  kUnmapArea,       // per area: address range taken back on all cores
+  kWaitReaders,     // per tear-down: until no reader holds the mapping
+  kInvalidate,      // the memory manager calls back
+  kBlkApp,          // a guest's application makes one I/O
+  kBlkCall,         // and calls its kernel, which returns when it is done
+  kBlkAioCall,      // or at once, to be asked again later
+  kBlkRequest,      // the guest's kernel builds one request of it
+  kBlkPage,         // one page of that
+  kBlkRequestDone,  // and completes it
+  kBlkPageDone,     // one page of a read, when it is there
+  kApicExit,        // the guest programs its interrupt controller
+  kBlkJobSwitch,    // a job that slept is switched to
+  kGuestKickVmm,    // a kick that leaves for user space
+  kUnmodelledBlk,   // what no row names of a request that the device took
+  kPinPage,         // a page of guest memory pinned for a disk
+  kBioSubmit,
+  kBioComplete,
+  kRamPage,
+  kVfsCall,
+  kCacheReadPage,
+  kCacheWritePage,
+  kCacheWriteCall,
+  kFileResume,     // a thread that blocked in a file is switched to
+  kVmmTurn,        // an event loop has found something
+  kVmmRequest,     // a request inside a VMM
+  kVmmSegment,     // one descriptor of it
+  kThreadHandoff,  // it is given to a pool of threads
+  kPoolCall,       // one of them calls the kernel for it
+  kPoolDone,       // and tells the event loop
+  kAioCall,        // or the event loop calls the kernel for a batch
+  kAioRequest,     // one of that batch
+  kUringRequest,   // the same by way of shared rings
+  kCallIoctl,      // a VMM injects an interrupt by ioctl
+  kCallIrqfd,      // or by an eventfd
   kCount
 };
 

@@ -83,6 +83,13 @@ class Resolver {
     return ps;
   }
 
+  // Picoseconds a byte of a row in MB/s.
+  double at_bandwidth(std::string_view name) const {
+    const double ps = kPicosecondsPerMicrosecond / value(name);
+    if (!(ps <= kMaxPicosecondsPerByte)) refuse({std::string(name), value(name)}, "is too slow");
+    return ps;
+  }
+
  private:
   const std::vector<CostOverride>& overrides_;
   double ghz_;
@@ -159,9 +166,49 @@ constexpr Use kUses[] = {
     {Cost::kRcuGrace, "rcu_grace_period"},
     {Cost::kUnmodelled, "unmodelled.vhost_net_tx"},
     {Cost::kUnmodelledRx, "unmodelled.vhost_net_rx"},
+    {Cost::kGuestApp, "fio_io"},
+    {Cost::kGuestAio, "aio_submit_one"},
+    {Cost::kGuestBlkRequest, "guest_blk_request"},
+    {Cost::kGuestBlkPage, "guest_blk_page"},
+    {Cost::kGuestBlkComplete, "guest_blk_complete"},
+    {Cost::kExitToVmm, "exit_to_user_vmm.pio"},
+    {Cost::kGuestBlkPageDone, "guest_blk_page_done"},
+    {Cost::kApicExit, "kick.mmio_ioeventfd"},
+    {Cost::kVmmSegment, "vmm_segment"},
+    {Cost::kBioSubmit, "bio_submit"},
+    {Cost::kBioComplete, "bio_complete"},
+    {Cost::kVfsCall, "vfs_call"},
+    {Cost::kCacheRead, "page_cache_read_per_page"},
+    {Cost::kCacheWrite, "page_cache_write_per_page"},
+    {Cost::kCacheWriteCall, "page_cache_write_per_call"},
+    {Cost::kRamPage, "ram_disk_page"},
+    {Cost::kVmmTurn, "vmm_turn"},
+    {Cost::kVmmRequest, "vmm_request"},
+    {Cost::kThreadHandoff, "thread_handoff"},
+    {Cost::kAioRequest, "aio_request"},
+    {Cost::kUringRequest, "uring_request"},
+    {Cost::kIrqIoctl, "irq_ioctl"},
+    {Cost::kUnmodelledBlk, "unmodelled.vhost_blk"},
 };
 
+// A row of a disk; a disk that lacks it pays nothing.
+std::uint64_t disk_ps(const Resolver& rows, std::string_view name) {
+  return name.empty() ? 0 : rows.whole(name);
+}
+
+DiskCosts::Direction direction(const Resolver& rows, const DiskPreset::Direction& names) {
+  return {disk_ps(rows, names.request), disk_ps(rows, names.latency),
+          names.bandwidth.empty() ? 0 : rows.at_bandwidth(names.bandwidth)};
+}
+
 }  // namespace
+
+DiskCosts resolve_disk(const HostPreset& host, const DiskPreset& disk,
+                       const std::vector<CostOverride>& overrides) {
+  const Resolver rows(host, overrides);
+  return {direction(rows, disk.read), direction(rows, disk.write), disk_ps(rows, disk.seek),
+          disk_ps(rows, disk.turn), disk_ps(rows, disk.flush)};
+}
 
 CostModel resolve_costs(const HostPreset& host, const KernelPreset& kernel,
                         const std::vector<CostOverride>& overrides) {

@@ -39,4 +39,20 @@ struct CostModel {
 CostModel resolve_costs(const HostPreset& host, const KernelPreset& kernel,
                         const std::vector<CostOverride>& overrides);
 
+// One disk's rows resolved. Reads and writes may pay differently.
+struct DiskCosts {
+  struct Direction {
+    std::uint64_t request_ps = 0;  // that the disk serves nobody else, beside the bytes
+    std::uint64_t latency_ps = 0;  // beside that, while it serves others
+    double ps_per_byte = 0;
+  };
+  Direction read;
+  Direction write;
+  std::uint64_t seek_ps = 0;   // to bytes that don't follow those served last
+  std::uint64_t turn_ps = 0;   // what a write waits that comes when the disk has stopped writing
+  std::uint64_t flush_ps = 0;  // its own cache written out
+};
+DiskCosts resolve_disk(const HostPreset& host, const DiskPreset& disk,
+                       const std::vector<CostOverride>& overrides);
+
 }  // namespace vringlab::sim

@@ -8,16 +8,18 @@ namespace vringlab::sim {
 
 class ModelCaller {
  public:
-  explicit ModelCaller(DeviceContext& context) : context_(&context) {}
+  // `op`: what a call costs the caller.
+  explicit ModelCaller(DeviceContext& context, Op op = Op::kCall) : context_(&context), op_(op) {}
 
   void call() {
-    context_->core->run(operation_index(Op::kCall));
+    context_->core->run(operation_index(op_));
     context_->bells->call = true;
     context_->bells->call_ps = context_->core->now();
   }
 
  private:
   DeviceContext* context_;
+  Op op_;
 };
 static_assert(Caller<ModelCaller>);
 

@@ -12,12 +12,17 @@ namespace {
 
 constexpr std::string_view kClock = "clock_ghz";
 
+double measured(const CalibrationPoint& point, const RunResult& r) {
+  if (point.metric == CalibrationPoint::Metric::kRate) return r.rate_pps;
+  return static_cast<double>(r.packets) * 1e12 / static_cast<double>(r.blk.guest_system_ps);
+}
+
 std::vector<double> rates(const std::vector<CalibrationPoint>& points,
                           const std::vector<std::string>& names, const std::vector<double>& values,
                           RunControl* control) {
   std::vector<double> result;
   for (const CalibrationPoint& point : points) {
-    result.push_back(run(with_parameters(point.scenario, names, values), control).rate_pps);
+    result.push_back(measured(point, run(with_parameters(point.scenario, names, values), control)));
     if (control != nullptr) control->runs_done.fetch_add(1, std::memory_order_relaxed);
   }
   return result;

@@ -12,10 +12,14 @@ namespace vringlab::sim {
 
 // A published rate and the scenario that should give it.
 struct CalibrationPoint {
+  // What the rate is of: packets a second, or, of the workload "blk", I/Os that the guest
+  // makes in a second of its system time.
+  enum class Metric : std::uint8_t { kRate, kGuestSystem };
   std::string id;
   Scenario scenario;
   double rate_pps = 0;
   double relative_sigma = 0;  // standard deviation of ln(rate) between runs and in rounding
+  Metric metric = Metric::kRate;
 };
 
 // A parameter "row" stands for that cost row on every host, "row@host" on one

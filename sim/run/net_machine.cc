@@ -21,6 +21,18 @@ RingAreas areas_of(const GuestMemory& memory, const QueueConfig& ring) {
   return areas.value();
 }
 
+// A process copies without any of what a kernel does around it.
+KernelPreset in_user_space(KernelPreset kernel) {
+  kernel.smap = kernel.nospec = kernel.copy_nospec = kernel.hardened_usercopy = false;
+  return kernel;
+}
+CostModel in_user_space(CostModel costs) {
+  for (const Cost cost :
+       {Cost::kStacClac, Cost::kAccessOk, Cost::kIovIter, Cost::kHardenedUsercopy})
+    costs.ps[index(cost)] = 0;
+  return costs;
+}
+
 }  // namespace
 
 Distance distance_of(const std::string& name) {
@@ -42,7 +54,16 @@ std::uint64_t Layout::place(std::uint64_t bytes) {
 
 QueueLayout Layout::place_queue(const Scenario& s, std::uint32_t buffers,
                                 std::uint32_t frame_bytes) {
+  QueueLayout queue = place_ring(s, kTableEntries);
+  queue.frames.count = buffers;
+  queue.frames.stride = frame_stride(frame_bytes);
+  queue.frames.base = {place(queue.frames.bytes())};
+  return queue;
+}
+
+QueueLayout Layout::place_ring(const Scenario& s, std::uint16_t table_entries) {
   QueueLayout queue;
+  queue.table_entries = table_entries;
   queue.ring.size = s.ring_size;
   queue.ring.features = feature(kFeatureVersion1) |
                         (s.event_idx ? feature(kFeatureRingEventIdx) : 0) |
@@ -50,10 +71,7 @@ QueueLayout Layout::place_queue(const Scenario& s, std::uint32_t buffers,
   queue.ring.desc = {place(desc_bytes(s.ring_size))};
   queue.ring.avail = {place(avail_bytes(s.ring_size, true))};
   queue.ring.used = {place(used_bytes(s.ring_size, true))};
-  queue.tables = {place(s.indirect ? s.ring_size * kTableEntries * sizeof(Desc) : 0)};
-  queue.frames.count = buffers;
-  queue.frames.stride = frame_stride(frame_bytes);
-  queue.frames.base = {place(queue.frames.bytes())};
+  queue.tables = {place(s.indirect ? s.ring_size * table_entries * sizeof(Desc) : 0)};
   return queue;
 }
 
@@ -65,12 +83,21 @@ Arena::Arena(std::size_t bytes)
 }
 
 NetMachine::NetMachine(const Scenario& s, const MemorySizes& sizes, CoreId cores)
+    : NetMachine(s, sizes, cores, find_kernel(s.kernel),
+                 resolve_costs(find_host(s.host), find_kernel(s.kernel), s.costs)) {}
+
+NetMachine::NetMachine(const Scenario& s, const MemorySizes& sizes, CoreId cores, UserSpace)
+    : NetMachine(s, sizes, cores, in_user_space(find_kernel(s.kernel)),
+                 in_user_space(resolve_costs(find_host(s.host), find_kernel(s.kernel), s.costs))) {}
+
+NetMachine::NetMachine(const Scenario& s, const MemorySizes& sizes, CoreId cores,
+                       const KernelPreset& kernel, const CostModel& costs)
     : sizes_(sizes),
-      kernel_(find_kernel(s.kernel)),
+      kernel_(kernel),
       host_(find_host(s.host)),
       arena_(sizes.guest_bytes + sizes.host_bytes),
       sink(find_sink(s.sink)),
-      machine(resolve_costs(host_, kernel_, s.costs),
+      machine(costs,
               Coherence(static_cast<std::uint32_t>(arena_.bytes().size() / kCacheLineBytes), cores,
                         host_),
               arena_.bytes().data()),
@@ -90,7 +117,7 @@ NetQueue::NetQueue(NetMachine& net, const Scenario& s, const QueueLayout& layout
              {layout.tables,
               s.indirect ? reinterpret_cast<Desc*>(net.guest_bytes().data() + layout.tables.value)
                          : nullptr,
-              kTableEntries}),
+              layout.table_entries}),
       caller(context) {
   context.user_page_shift = s.guest_page_bytes == kPageBytes ? 12 : 21;
   const std::uint64_t before = control.busy_ps();

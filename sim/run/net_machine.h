@@ -19,8 +19,9 @@ namespace vringlab::sim {
 // Where one virtqueue lies in guest memory, which begins at guest address 0.
 struct QueueLayout {
   QueueConfig ring;
-  GuestAddr tables;  // indirect tables, two entries a head
-  FramePool frames;  // host pointer not set
+  GuestAddr tables;                 // indirect tables
+  std::uint16_t table_entries = 2;  // of each
+  FramePool frames;                 // host pointer not set
 };
 
 // Places things in simulated memory, page by page.
@@ -32,6 +33,8 @@ class Layout {
   // A ring of the scenario, and `buffers` buffers for frames of `frame_bytes`.
   QueueLayout place_queue(const Scenario& scenario, std::uint32_t buffers,
                           std::uint32_t frame_bytes);
+  // Its areas alone, and tables of so many entries.
+  QueueLayout place_ring(const Scenario& scenario, std::uint16_t table_entries);
   std::uint64_t end() const { return at_; }
 
  private:
@@ -61,12 +64,18 @@ struct MemorySizes {
 class NetMachine {
  public:
   NetMachine(const Scenario& scenario, const MemorySizes& sizes, CoreId cores);
+  // Of a device in user space: what it copies is its own memory, and so is the ring.
+  struct UserSpace {};
+  NetMachine(const Scenario& scenario, const MemorySizes& sizes, CoreId cores, UserSpace);
 
   std::span<std::byte> guest_bytes() const { return arena_.bytes().first(sizes_.guest_bytes); }
   std::span<std::byte> host_bytes() const { return arena_.bytes().subspan(sizes_.guest_bytes); }
   std::uint32_t tlb_pages() const { return mapped_page(sizes_.guest_bytes) + 1; }
 
  private:
+  NetMachine(const Scenario& scenario, const MemorySizes& sizes, CoreId cores,
+             const KernelPreset& kernel, const CostModel& costs);
+
   MemorySizes sizes_;
   KernelPreset kernel_;
   HostPreset host_;

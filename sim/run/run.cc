@@ -1,5 +1,6 @@
 #include "sim/run/run.h"
 
+#include "sim/run/blk_run.h"
 #include "sim/run/net_rx_run.h"
 #include "sim/run/net_tx_run.h"
 #include "sim/run/pairs_run.h"
@@ -14,6 +15,7 @@ RunResult run(const Scenario& scenario, RunControl* control) {
     return run_stream(scenario, control);
   if (scenario.workload == "io" || scenario.workload == "macswap")
     return run_pairs(scenario, control);
+  if (scenario.workload == "blk") return run_blk(scenario, control);
   if (scenario.zerocopy) return run_zerocopy(scenario, control);
   return scenario.workload == "rx" ? run_net_rx(scenario, control) : run_net_tx(scenario, control);
 }

@@ -1,45 +1,14 @@
 #include "sim/run/scenario.h"
 
-#include <cmath>
-#include <initializer_list>
-#include <sstream>
-#include <stdexcept>
-
 #include "core/spec/net.h"
 #include "core/spec/split.h"
 #include "sim/cost/presets.h"
 #include "sim/host/sinks.h"
+#include "sim/run/blk_scenario.h"
+#include "sim/run/checks.h"
 
 namespace vringlab::sim {
 namespace {
-
-constexpr int kDigits = 12;  // enough to tell a value from the end of its range
-
-template <class T>
-[[noreturn]] void refuse(const char* field, const T& value, const std::string& permitted) {
-  std::ostringstream text;
-  text.precision(kDigits);
-  text << field << " = " << value << ": must be " << permitted;
-  throw std::invalid_argument(text.str());
-}
-
-template <class T>
-void in_range(const char* field, T value, T low, T high) {
-  std::ostringstream permitted;
-  permitted.precision(kDigits);
-  permitted << "between " << low << " and " << high;
-  if (!(value >= low && value <= high)) refuse(field, value, permitted.str());  // NaN fails too
-}
-
-void one_of(const char* field, const std::string& value,
-            std::initializer_list<const char*> permitted) {
-  std::string names = "one of";
-  for (const char* name : permitted) {
-    if (value == name) return;
-    names += std::string(" ") + name;
-  }
-  refuse(field, "\"" + value + "\"", names);
-}
 
 // Costs are checked where they are resolved.
 void check_machine(const Scenario& s) {
@@ -53,7 +22,7 @@ void check_guest(const Scenario& s) {
   one_of("guest", s.guest, {"virtio-user", "vm", "vm-pktgen"});
   one_of("guest_notify", s.guest_notify, {"poll", "interrupt"});
   one_of("arrival", s.arrival, {"periodic", "poisson"});
-  one_of("workload", s.workload, {"tx", "rx", "stream", "io", "macswap", "rr"});
+  one_of("workload", s.workload, {"tx", "rx", "stream", "io", "macswap", "rr", "blk"});
   in_range<std::uint32_t>("rx_buffer_bytes", s.rx_buffer_bytes, 64, 1u << 20);
   in_range<std::uint32_t>("tap_entries", s.tap_entries, 1, 65536);
   in_range<std::uint64_t>("packets", s.packets, 1, 1000000000000);
@@ -68,7 +37,7 @@ void check_guest(const Scenario& s) {
 
 // A frame that no buffer can ever take would be dropped for ever.
 void check_receive(const Scenario& s) {
-  if (s.workload == "tx" || s.workload == "stream" || s.workload == "rr") return;
+  if (s.workload != "rx" && s.workload != "io" && s.workload != "macswap") return;
   const std::uint64_t room =
       std::uint64_t{s.rx_buffer_bytes} * (s.mergeable ? std::min(s.ring_size, 64u) : 1);
   if (s.packet_bytes > room)
@@ -158,6 +127,7 @@ void check_scenario(const Scenario& scenario) {
   check_streams(scenario);
   check_ring(scenario);
   check_device(scenario);
+  check_blk(scenario);
 }
 
 }  // namespace vringlab::sim

@@ -10,6 +10,46 @@
 
 namespace vringlab::sim {
 
+// A block device and what a guest asks of it: of the workload "blk".
+struct BlkScenario {
+  // Who serves the queues. vhost-2010: a kernel thread that reads and writes a file, one
+  // request at a time; vhost-bio: one that gives requests to the block layer; vmm: a process
+  // in user space; host: nobody, the jobs run on the host itself.
+  std::string form = "vhost-bio";
+  std::string disk = "nvme";            // a disk preset
+  std::uint64_t disk_bytes = 1u << 30;  // capacity
+  std::string cache = "none";           // of the file: none, writeback, writethrough
+  std::string engine = "threads";       // of a vmm: threads, aio, io_uring
+  std::uint32_t pool_threads = 64;      // of the engine threads
+  bool merge_writes = true;             // a vmm makes one of adjacent writes of a batch
+  std::string kick = "ioeventfd";       // of a vmm: ioeventfd, or exit: the kick is served there
+  std::string interrupt = "irqfd";      // of a vmm: irqfd, or ioctl
+  std::uint32_t sector_shift = 9;       // 8: the fault of the prototype of 2010
+  std::uint32_t queues = 1;
+
+  // The jobs.
+  std::string operation = "read";    // read, write, mixed, write-read
+  std::string pattern = "random";    // random, sequential
+  double read_share = 0.5;           // of mixed
+  std::uint64_t block_bytes = 4096;  // of an I/O
+  std::uint32_t jobs = 1;            // each a process
+  std::uint32_t queue_depth = 32;    // I/Os of a job at once; 1: each is waited for
+  std::uint32_t flush_every = 0;     // a flush after so many writes of a job; 0: never
+
+  // The guest's block layer.
+  std::uint32_t segment_bytes = 4096;    // of one descriptor
+  std::uint32_t max_segments = 128;      // of a request, header and status apart
+  std::uint64_t request_bytes = 524288;  // of the largest request
+
+  // The host's page cache.
+  std::uint64_t read_ahead_bytes = 131072;
+  std::uint64_t cache_bytes = 1u << 30;
+  double dirty_share = 0.2;       // of it may be dirty before writers wait
+  double background_share = 0.1;  // and before it is written back
+
+  bool data = false;  // bytes are moved, not only their time spent
+};
+
 struct Scenario {
   // Where it runs.
   std::string host = "broadwell-2.6";    // a host preset
@@ -23,7 +63,7 @@ struct Scenario {
   // guest that receives; "stream", TCP streams from the guest to the host, whose
   // sink is host_tcp; "io" and "macswap", queue pairs: a generator in the host, a guest
   // that sends each frame back, by way of the sink; "rr", as stream, but each write is a
-  // request and the next waits for its answer.
+  // request and the next waits for its answer; "blk", jobs that read and write a disk.
   std::string workload = "tx";
 
   // The guest: testpmd, txonly or rxonly.
@@ -75,6 +115,8 @@ struct Scenario {
   double busy_poll_us = 0;                 // polls that long before it sleeps
   std::uint32_t inline_packets = 0;        // packets that a kick serves without waking the worker
   double invalidations_per_s = 0;          // the ring's mapping is invalidated that often
+
+  BlkScenario blk;  // of the workload "blk", where a packet is an I/O
 
   // The simulation itself.
   std::uint64_t seed = 0;      // of random arrivals

@@ -31,12 +31,12 @@ def test_fields_are_those_of_the_simulator_in_its_order() -> None:
 
 
 def test_every_field_has_a_kind_that_is_tested() -> None:
-    assert {*FIELDS} - {n for names in OF_TYPE.values() for n in names} == {"costs", "plan"}
+    assert {*FIELDS} - {n for names in OF_TYPE.values() for n in names} == {"costs", "plan", "blk"}
 
 
 def test_defaults_are_those_of_the_simulator() -> None:
     native, ours = _native.Scenario(), native_scenario(vl.Scenario())
-    names = [name for name in FIELDS if name != "plan"]
+    names = [name for name in FIELDS if name not in ("plan", "blk")]
     assert {n: getattr(ours, n) for n in names} == {n: getattr(native, n) for n in names}
     for name in native_fields(_native.AccessPlan):
         assert getattr(ours.plan, name) == getattr(native.plan, name)
@@ -164,7 +164,8 @@ def test_summary_has_a_line_for_each_field() -> None:
 def test_to_dict_gives_all_fields() -> None:
     fields = SAMPLE.to_dict()
     assert list(fields) == list(FIELDS)
-    assert vl.Scenario(**fields | {"plan": vl.AccessPlan(**fields["plan"])}) == SAMPLE
+    nested = {"plan": vl.AccessPlan(**fields["plan"]), "blk": vl.Blk(**fields["blk"])}
+    assert vl.Scenario(**fields | nested) == SAMPLE
 
 
 def test_numbers_of_numpy_are_taken() -> None:

@@ -1,0 +1,59 @@
+"""The cost rows as fitted to the rows marked `calibrate`: the VMM of 2010, and the bare host."""
+
+from collections.abc import Iterable
+from importlib.resources import as_file, files
+
+from vringlab import Calibration, Point, Scenario
+from vringlab.experiments.vhost_blk.base import DD_IOS, RATES, SIGMA_2010, SYSTEM, sigma_of
+from vringlab.published import Published, load_published
+
+
+def published_system_times() -> tuple[Published, ...]:
+    """Guest system times, which published.csv has in its notes."""
+    with as_file(files("vringlab") / "experiments" / "vhost_blk" / "guest_time.csv") as path:
+        return load_published(path)
+
+
+def per_second(row: Published, scenario: Scenario) -> float:
+    """A published rate in I/Os a second."""
+    if row.unit not in ("MB/s", "IOPS"):
+        raise ValueError(f"{row.id}: {row.unit} is no rate of a disk")
+    return row.value * (1e6 / scenario.blk.block_bytes if row.unit == "MB/s" else 1)
+
+
+def calibration_points(published: Iterable[Published]) -> list[Point]:
+    """What may be fitted: a row to predict does not even get here."""
+    fitted = [row for row in published if row.use == "calibrate"]
+    rates = [
+        Point(
+            id=row.id,
+            scenario=RATES[row.id],
+            rate_pps=per_second(row, RATES[row.id]),
+            relative_sigma=sigma_of(row.id),
+        )
+        for row in fitted
+        if row.id in RATES
+    ]
+    times = [
+        Point(
+            id=row.id,
+            scenario=RATES[SYSTEM[row.id]],
+            rate_pps=DD_IOS / row.value,
+            relative_sigma=SIGMA_2010,
+            guest_system=True,
+        )
+        for row in fitted
+        if row.id in SYSTEM
+    ]
+    return rates + times
+
+
+def committed_fit(points: Iterable[Point]) -> Calibration:
+    """fit.json; ValueError if it was fitted to other data than these."""
+    path = files("vringlab") / "experiments" / "vhost_blk" / "fit.json"
+    fit = Calibration.from_json(path.read_text(encoding="utf-8"))
+    if not fit.saw(points):
+        raise ValueError(
+            "experiments/vhost_blk/fit.json: fitted to other data; `./lab refit` renews it"
+        )
+    return fit

@@ -1,0 +1,207 @@
+// A disk: requests wait, adjacent ones are merged, a bounded number is worked on at
+// once. Each completes after its latency and its turn at what the disk has only once,
+// be that a link, a controller or a set of spindles.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "sim/cost/model.h"
+
+namespace vringlab::sim {
+
+// Whose request it is, to be told when it is done.
+struct DiskClient {
+  enum class Kind : std::uint8_t {
+    kRequest,    // a request of a queue, or of a host's job; slot says which
+    kThread,     // a thread that does one thing at a time
+    kReadAhead,  // pages of the page cache that are read
+    kWriteBack   // and written
+  };
+  Kind kind = Kind::kRequest;
+  std::uint16_t index = 0;  // of the queue, job, thread or window
+  std::uint16_t slot = 0;
+};
+
+struct DiskRequest {
+  enum class Op : std::uint8_t { kRead, kWrite, kFlush };
+  Op op = Op::kRead;
+  std::uint64_t offset = 0;  // bytes
+  std::uint64_t bytes = 0;
+  DiskClient client;
+
+  std::uint64_t end() const { return offset + bytes; }
+};
+
+struct DiskConfig {
+  std::uint32_t depth = 32;          // requests it works on at once, at least 1
+  std::uint64_t max_bytes = 524288;  // of requests merged into one
+};
+
+struct DiskCounters {
+  std::uint64_t requests = 0;  // that it worked on
+  std::uint64_t merged = 0;    // that were merged into one before them
+  std::uint64_t read_bytes = 0;
+  std::uint64_t write_bytes = 0;
+  std::uint64_t busy_ps = 0;  // of what it has only once
+};
+
+// When something happens next that no core does.
+struct EventClock {
+  std::uint64_t at_ps = 0;
+
+  std::uint64_t now() const { return at_ps; }
+};
+
+class Disk {
+ public:
+  Disk(const DiskCosts& costs, const DiskConfig& config) : costs_(costs), config_(config) {}
+
+  const EventClock& core() const { return next_; }
+  bool runnable() const { return !working_.empty(); }
+  const DiskCounters& counters() const { return counters_; }
+
+  void submit(std::uint64_t at_ps, const DiskRequest& request) {
+    const Node node = add(request);
+    if (first_ == kNone) {
+      first_ = node;
+    } else {
+      nodes_[last_].next = node;
+    }
+    last_ = node;
+    dispatch(at_ps);
+  }
+
+  // The earliest request completes; `take` says whose it was.
+  void step() {
+    std::ranges::pop_heap(working_, later);
+    const Working done = working_.back();
+    working_.pop_back();
+    done_ = done.first;
+    dispatch(done.due_ps);
+  }
+
+  bool completed() const { return done_ != kNone; }
+  // One client of the request that completed; a request has several if it was merged.
+  DiskClient take() {
+    const Node node = done_;
+    done_ = nodes_[node].next;
+    nodes_[node].next = free_;
+    free_ = node;
+    return nodes_[node].request.client;
+  }
+
+ private:
+  using Node = std::uint32_t;
+  static constexpr Node kNone = UINT32_MAX;
+  // A head that moves less stays near: a track held about 1 MB, and there are several disks.
+  static constexpr std::uint64_t kNearBytes = 4u << 20;
+
+  struct Waiting {
+    DiskRequest request;
+    Node next = kNone;
+  };
+  struct Working {
+    std::uint64_t due_ps = 0;
+    std::uint64_t number = 0;  // of two that are due at once the earlier one completes first
+    Node first = kNone;        // of the requests merged into it
+  };
+  static bool later(const Working& a, const Working& b) {
+    return a.due_ps != b.due_ps ? a.due_ps > b.due_ps : a.number > b.number;
+  }
+
+  Node add(const DiskRequest& request) {
+    if (free_ == kNone) {
+      nodes_.push_back({request, kNone});
+      return static_cast<Node>(nodes_.size() - 1);
+    }
+    const Node node = free_;
+    free_ = nodes_[node].next;
+    nodes_[node] = {request, kNone};
+    return node;
+  }
+
+  // Starts what waits, as long as the disk takes more.
+  void dispatch(std::uint64_t at_ps) {
+    while (first_ != kNone && working_.size() < config_.depth) {
+      const Node group = first_;
+      const DiskRequest merged = take_adjacent();
+      working_.push_back({serve(at_ps, merged), number_++, group});
+      std::ranges::push_heap(working_, later);
+    }
+    if (runnable()) next_.at_ps = working_.front().due_ps;
+  }
+
+  // The first that waits and those behind it that go on where it ends.
+  DiskRequest take_adjacent() {
+    DiskRequest merged = nodes_[first_].request;
+    Node last = first_;
+    Node next = nodes_[last].next;
+    while (next != kNone && adjacent(merged, nodes_[next].request)) {
+      merged.bytes += nodes_[next].request.bytes;
+      last = next;
+      next = nodes_[last].next;
+      ++counters_.merged;
+    }
+    nodes_[last].next = kNone;
+    first_ = next;
+    return merged;
+  }
+  bool adjacent(const DiskRequest& a, const DiskRequest& b) const {
+    return a.op == b.op && a.op != DiskRequest::Op::kFlush && a.end() == b.offset &&
+           a.bytes + b.bytes <= config_.max_bytes;
+  }
+
+  // When it will be done.
+  std::uint64_t serve(std::uint64_t at_ps, const DiskRequest& request) {
+    ++counters_.requests;
+    const bool late = at_ps > free_ps_;
+    const std::uint64_t begin_ps = std::max(at_ps, free_ps_);
+    if (request.op == DiskRequest::Op::kFlush) {
+      free_ps_ = begin_ps + costs_.flush_ps;
+      counters_.busy_ps += costs_.flush_ps;
+      return free_ps_;
+    }
+    const bool write = request.op == DiskRequest::Op::kWrite;
+    const DiskCosts::Direction& costs = write ? costs_.write : costs_.read;
+    (write ? counters_.write_bytes : counters_.read_bytes) += request.bytes;
+    const std::uint64_t busy_ps = position_ps(request, late) + transfer_ps(costs, request.bytes);
+    free_ps_ = begin_ps + busy_ps;
+    counters_.busy_ps += busy_ps;
+    end_ = request.end();
+    return free_ps_ + costs.latency_ps;
+  }
+  // Command and data of different requests overlap: the longer of the two counts.
+  static std::uint64_t transfer_ps(const DiskCosts::Direction& costs, std::uint64_t bytes) {
+    const double ps = costs.ps_per_byte * static_cast<double>(bytes);
+    return std::max(costs.request_ps, static_cast<std::uint64_t>(std::llround(ps)));
+  }
+  // A write that comes when the disk has stopped finds that the platters went on
+  // turning; several disks wait for the last of them, so nearly a whole turn. What is
+  // read in sequence the disks have read ahead.
+  std::uint64_t position_ps(const DiskRequest& request, bool late) const {
+    const std::uint64_t distance =
+        request.offset > end_ ? request.offset - end_ : end_ - request.offset;
+    if (distance > kNearBytes) return costs_.seek_ps + costs_.turn_ps / 2;
+    const bool goes_on = distance == 0 && !late;
+    return request.op == DiskRequest::Op::kWrite && !goes_on ? costs_.turn_ps : 0;
+  }
+
+  EventClock next_;  // the next completion
+  DiskCosts costs_;
+  DiskConfig config_;
+  DiskCounters counters_;
+  std::vector<Waiting> nodes_;    // of all requests, and free ones
+  std::vector<Working> working_;  // a heap, the earliest first
+  Node first_ = kNone;            // that waits
+  Node last_ = kNone;
+  Node free_ = kNone;
+  Node done_ = kNone;          // completed and not taken
+  std::uint64_t free_ps_ = 0;  // what the disk has only once is busy until then
+  std::uint64_t end_ = 0;      // of the bytes served last
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace vringlab::sim
