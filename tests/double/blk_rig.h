@@ -71,6 +71,7 @@ struct BlkRig {
     const BlkBuffers at = buffers(head, ask);
     guest.write(at.addr, VirtioBlkReqHdr{.type = ask.type, .sector = ask.sector});
     put(at.data(), ask.out);
+    put(at.data(), std::vector<std::byte>(ask.in_bytes));
     guest.byte(at.status()) = kNoStatus;
     const std::vector<Desc> chain = blk_chain(at, ask.shape);
     if (ask.indirect) {
