@@ -136,8 +136,11 @@ TEST(FileRequest, writes_zeros_where_the_file_makes_none) {
 // sector, so that a power cut between two tears none.
 TEST(FileRequest, operations_end_with_a_sector) {
   for (const std::uint32_t len : {1u, 3u, 7u}) {
-    const auto list = pieces(std::vector<std::uint32_t>(4096, len));
-    const std::uint64_t bytes = std::uint64_t{4096} * len;
+    std::vector<std::uint32_t> lengths(4096, len);
+    lengths.front() += 100;  // so that 1024 parts end inside a sector
+    lengths.back() += 412;
+    const auto list = pieces(lengths);
+    const std::uint64_t bytes = std::uint64_t{4096} * len + 512;
     const Play play({.op = BlkOp::kWrite, .bytes = bytes, .pieces = list}, {});
     EXPECT_GT(play.asked.size(), 1u);
     std::uint64_t at = 0;
