@@ -106,9 +106,9 @@ void expect_as_reference(Left (*play)(const BlkTrace&, std::uint64_t), std::uint
   }
 }
 
-TEST(BlkTrace, on_memory) { expect_as_reference(on_memory, 200); }
+TEST(BlkTrace, on_memory) { expect_as_reference(on_memory, 100); }
 
-TEST(BlkTrace, on_memory_completed_in_any_order) { expect_as_reference(on_pending, 200); }
+TEST(BlkTrace, on_memory_completed_in_any_order) { expect_as_reference(on_pending, 100); }
 
 TEST(BlkTrace, on_a_file) { expect_as_reference(on_file, 30); }
 

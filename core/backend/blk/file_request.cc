@@ -83,19 +83,19 @@ FileOp FileRequest::next_range(std::span<iovec> parts) const {
 void FileRequest::result(std::int64_t result) {
   assert(!done_);
   if (result == -EINTR) return;
-  const bool makes_zeros = !transfers() && io_.op != BlkOp::kFlush;
-  if (makes_zeros && !by_writing_ && is_unsupported(result)) {
+  if (result < 0) return fail(result);
+  if (io_.op == BlkOp::kFlush) return finish(BlkStatus::kOk);
+  if (makes_zeros()) return advance(item_bytes());
+  // Behind the end of the file, or it would go on for ever.
+  if (result == 0) return finish(BlkStatus::kIoErr);
+  advance(static_cast<std::uint64_t>(result));
+}
+
+void FileRequest::fail(std::int64_t error) {
+  if (makes_zeros() && is_unsupported(error)) {
     by_writing_ = true;
-  } else if (result < 0) {
-    finish(BlkStatus::kIoErr);
-  } else if (io_.op == BlkOp::kFlush) {
-    finish(BlkStatus::kOk);
-  } else if (makes_zeros && !by_writing_) {
-    advance(item_bytes());
-  } else if (result == 0) {
-    finish(BlkStatus::kIoErr);  // behind the end of the file, or it would go on for ever
   } else {
-    advance(static_cast<std::uint64_t>(result));
+    finish(BlkStatus::kIoErr);
   }
 }
 

@@ -52,6 +52,10 @@ class FileRequest {
 
  private:
   bool transfers() const { return io_.op == BlkOp::kRead || io_.op == BlkOp::kWrite; }
+  // Is the operation at hand one that moves no bytes?
+  bool makes_zeros() const {
+    return !by_writing_ && (io_.op == BlkOp::kDiscard || io_.op == BlkOp::kWriteZeroes);
+  }
   std::size_t items() const { return transfers() ? io_.pieces.size() : io_.ranges.size(); }
   std::uint64_t item_bytes() const {
     return transfers() ? io_.pieces[item_].len : io_.ranges[item_].bytes;
@@ -59,6 +63,7 @@ class FileRequest {
   FileOp next_transfer(std::span<iovec> parts) const;
   FileOp next_range(std::span<iovec> parts) const;
   void skip_finished_items();
+  void fail(std::int64_t error);
   void advance(std::uint64_t bytes);
   void finish(BlkStatus status);
 
