@@ -71,6 +71,7 @@ struct BlkRig {
     const BlkBuffers at = buffers(head, ask);
     guest.write(at.addr, VirtioBlkReqHdr{.type = ask.type, .sector = ask.sector});
     put(at.data(), ask.out);
+    put(at.data(), std::vector<std::byte>(ask.in_bytes));
     guest.byte(at.status()) = kNoStatus;
     const std::vector<Desc> chain = blk_chain(at, ask.shape);
     if (ask.indirect) {
@@ -82,11 +83,16 @@ struct BlkRig {
   }
 
   void put(std::uint64_t addr, std::span<const std::byte> bytes) {
-    for (const std::byte value : bytes) guest.byte(addr++) = value;
+    each_piece(addr, bytes.size(), [&](const Piece& piece) {
+      std::copy_n(bytes.begin(), piece.len, piece.host);
+      bytes = bytes.subspan(piece.len);
+    });
   }
   std::vector<std::byte> bytes_at(std::uint64_t addr, std::size_t bytes) {
-    std::vector<std::byte> values(bytes);
-    for (std::byte& value : values) value = guest.byte(addr++);
+    std::vector<std::byte> values;
+    each_piece(addr, bytes, [&](const Piece& piece) {
+      values.insert(values.end(), piece.host, piece.host + piece.len);
+    });
     return values;
   }
   // What a request brought: 0xee is no status yet.
@@ -103,6 +109,16 @@ struct BlkRig {
       const Turn turn = blk.step();
       if (turn != Turn::kPacket) return turn;
     }
+  }
+
+ private:
+  // Calls one(piece) for each region that a buffer lies in.
+  template <class F>
+  void each_piece(std::uint64_t addr, std::size_t bytes, F one) {
+    Piece pieces[2];
+    const auto count = guest.memory().translate({addr}, static_cast<std::uint32_t>(bytes), pieces);
+    if (!count.ok()) std::abort();
+    for (const Piece& piece : std::span(pieces).first(count.value())) one(piece);
   }
 };
 

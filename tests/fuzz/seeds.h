@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/fuzz/blk_request.h"
 #include "tests/fuzz/chain_walk.h"
 #include "tests/fuzz/driver_used.h"
 #include "tests/fuzz/net_rx.h"
@@ -30,6 +31,7 @@ class Output {
   Output& op(RxOp op) { return u8(static_cast<std::uint8_t>(op)); }
   Output& op(UsedOp op) { return u8(static_cast<std::uint8_t>(op)); }
   Output& op(ZeroCopyOp op) { return u8(static_cast<std::uint8_t>(op)); }
+  Output& op(BlkFuzzOp op) { return u8(static_cast<std::uint8_t>(op)); }
 
   Output& packet(std::uint8_t head, std::uint32_t bytes = 72) {
     op(WalkOp::kDesc).u8(head).u32(0x4000).u32(bytes).u8(0).u8(0);
@@ -56,6 +58,13 @@ class Output {
   Output& restart(std::size_t base) { return op(WalkOp::kRestart).u16(base); }
   Output& sink(bool refuses) { return op(WalkOp::kSink).u8(refuses); }
   Output& completed(std::size_t which) { return op(ZeroCopyOp::kComplete).u8(which); }
+  Output& ask(std::size_t head, std::size_t type, std::size_t sector, std::size_t length) {
+    return op(BlkFuzzOp::kAsk).u8(head).u8(type).u8(sector).u8(length);
+  }
+  Output& store(CheckedStore::Mode mode) {
+    return op(BlkFuzzOp::kStore).u8(static_cast<std::uint8_t>(mode));
+  }
+  Output& disk(std::size_t bits) { return op(BlkFuzzOp::kRestart).u16(0).u8(bits); }
   Output& used_idx(std::size_t idx) { return op(UsedOp::kUsedIdx).u16(idx); }
   const Seed& bytes() const { return bytes_; }
 
@@ -205,6 +214,75 @@ inline Seeds net_tx_zerocopy_seeds() {
   Output reset(0);
   reset.packet(0).packet(1).steps(2).avail_idx(65535).restart(65535).packet(1).steps(2);
   seeds["d05_reset_with_frames_lent"] = reset.packet(2).steps(1).bytes();
+  return seeds;
+}
+
+// Types of a request by their place in the fuzzer's table.
+inline constexpr std::size_t kAskIn = 0, kAskOut = 1, kAskFlush = 2, kAskId = 3, kAskDiscard = 4,
+                             kAskZeroes = 5, kAskUnknown = 7;
+
+// Each row of the table of chains, as it is and with all of it writable, then a good request.
+inline Seeds blk_chains() {
+  Seeds seeds;
+  for (const HostileChain& row : hostile_chains()) {
+    for (const bool writable : {false, true}) {
+      RawGuest guest(regions_of(row.layout));
+      RawRing ring(guest, kHostileRingSize, row.features);
+      row.build(guest, ring);
+      if (writable) make_writable(guest, ring);
+      Output out(GuestConfig::encode(row.features, row.layout));
+      write_memory(guest, out);
+      out.op(WalkOp::kOffer).u8(0).steps(2).ask(1, kAskIn, 3, 2).steps(2).op(WalkOp::kArm);
+      seeds[std::string(row.name) + (writable ? "_writable" : "")] = out.bytes();
+    }
+  }
+  return seeds;
+}
+
+inline Seeds blk_request_seeds() {
+  using enum CheckedStore::Mode;
+  Seeds seeds = blk_chains();
+  Output all(0);
+  for (const std::size_t type : {kAskOut, kAskIn, kAskFlush, kAskDiscard, kAskZeroes, kAskId})
+    all.ask(0, type, 2, 4 + 2).steps(1);
+  seeds["b0_one_of_each"] = all.bytes();
+  seeds["b1_past_the_capacity"] =
+      Output(0).ask(0, kAskOut, 15, 4).ask(4, kAskIn, 15, 2).steps(3).bytes();
+  seeds["b2_sector_wraps"] =
+      Output(0).ask(0, kAskOut, 64, 2).ask(4, kAskIn, 73, 2).steps(3).bytes();
+  seeds["b3_no_whole_sectors"] =
+      Output(0).ask(0, kAskOut, 0, 3).ask(4, kAskIn, 0, 0x81).steps(3).bytes();
+  Output no_status(0);
+  no_status.ask(0, kAskIn, 0, 0).op(WalkOp::kDesc).u8(2).u32(0x3800).u32(0).u8(kDescWrite).u8(0);
+  seeds["b4_no_status"] = no_status.steps(2).bytes();
+  seeds["b7_read_only"] =
+      Output(0).disk(1).ask(0, kAskOut, 0, 2).ask(4, kAskDiscard, 0, 5).steps(3).bytes();
+  seeds["b8_identity"] = Output(0).ask(0, kAskId, 0, 0x8a).ask(4, kAskId, 0, 0x9e).steps(3).bytes();
+  seeds["b9_unknown_type"] =
+      Output(0).disk(14).ask(0, kAskUnknown, 0, 2).ask(4, kAskFlush, 0, 0).steps(3).bytes();
+  Output order(4);  // used elements in batches
+  order.store(kLater).ask(0, kAskOut, 0, 2).steps(1).ask(3, kAskIn, 1, 2).steps(1);
+  order.op(BlkFuzzOp::kComplete).u8(1).op(WalkOp::kArm).steps(1).op(BlkFuzzOp::kComplete).u8(0);
+  seeds["b10_out_of_order"] = order.op(BlkFuzzOp::kFlush).bytes();
+  Output busy(1);
+  busy.store(kBusy).ask(0, kAskDiscard, 0, 6).steps(2).store(kLater).steps(2).op(WalkOp::kArm);
+  seeds["b11_put_back"] = busy.op(BlkFuzzOp::kComplete).u8(0).steps(2).bytes();
+  Output full(0);
+  full.store(kLater).ask(0, kAskIn, 0, 2).steps(1).ask(1, kAskFlush, 0, 0).steps(1);
+  full.ask(2, kAskIn, 0, 2).steps(1).ask(3, kAskIn, 0, 2).steps(2).op(WalkOp::kArm);
+  seeds["b12_too_many_in_flight"] = full.op(BlkFuzzOp::kComplete).u8(1).steps(2).bytes();
+  seeds["b13_completed_before_it_returns"] =
+      Output(4).store(kBeforeItReturns).ask(0, kAskIn, 0, 2).ask(4, kAskOut, 0, 2).steps(3).bytes();
+  seeds["d05_reset_with_requests_pending"] = Output(0)
+                                                 .store(kLater)
+                                                 .ask(0, kAskIn, 0, 2)
+                                                 .steps(1)
+                                                 .disk(16)
+                                                 .ask(0, kAskOut, 3, 2)
+                                                 .steps(2)
+                                                 .bytes();
+  seeds["i04_same_head_twice"] =
+      Output(0).store(kLater).ask(0, kAskIn, 0, 2).ask(0, kAskIn, 0, 2).steps(3).bytes();
   return seeds;
 }
 

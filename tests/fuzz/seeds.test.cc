@@ -56,6 +56,7 @@ TEST(FuzzSeeds, are_the_hostile_inputs) {
   expect_in_step("chain_walk", chain_walk_seeds());
   expect_in_step("net_rx", net_rx_seeds());
   expect_in_step("net_tx_zerocopy", net_tx_zerocopy_seeds());
+  expect_in_step("blk_request", blk_request_seeds());
   expect_in_step("driver_used", driver_used_seeds());
 }
 
@@ -63,6 +64,7 @@ TEST(FuzzSeeds, break_no_invariant) {
   run_all<ChainWalk>(chain_walk_seeds());
   run_all<NetRxFuzz>(net_rx_seeds());
   run_all<ZeroCopyFuzz>(net_tx_zerocopy_seeds());
+  run_all<BlkFuzz>(blk_request_seeds());
   run_all<DriverUsed>(driver_used_seeds());
 }
 

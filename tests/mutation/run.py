@@ -22,7 +22,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 LIST = Path(__file__).with_name("mutations.toml")
-CORE_SOURCES = ("core/spec/error.cc", "core/memory/guest_memory.cc", "core/memory/ring_areas.cc")
+CORE_SOURCES = (
+    "core/spec/error.cc",
+    "core/memory/guest_memory.cc",
+    "core/memory/ring_areas.cc",
+    "core/backend/blk/file_request.cc",
+    "core/backend/blk/file_store.cc",
+    "core/backend/blk/uring_queue.cc",
+    "core/backend/blk/uring_store.cc",
+)
 COMPILE = (os.environ.get("CXX", "g++"), "-std=c++20", "-O0", "-w")
 RUN_SECONDS = 20
 # Exploring is slow: optimised, and two requests find every fault.
@@ -53,6 +61,14 @@ def load() -> list[Mutation]:
     return [Mutation(**row) for row in tomllib.loads(LIST.read_text())["mutant"]]
 
 
+def sources_that_see(file: str) -> list[str]:
+    """The sources of CORE_SOURCES that may include `file`, or are it."""
+    if file.startswith(("core/spec/", "core/memory/")):
+        return list(CORE_SOURCES)
+    folder = f"{Path(file).parent}/"
+    return [source for source in CORE_SOURCES if source.startswith(folder)]
+
+
 class Bench:
     """A copy of the sources with what no mutation changes compiled once."""
 
@@ -62,7 +78,7 @@ class Bench:
             shutil.copytree(ROOT / folder, root / folder)
         (root / "all.h").write_text(PRECOMPILED)
         self.command(*COMPILE, "-x", "c++-header", root / "all.h", "-o", root / "all.h.gch")
-        self.core = self.compile_core(root, overlay=None)
+        self.core = {source: self.compile_core(source, root, None) for source in CORE_SOURCES}
 
     def command(self, *arguments: str | Path) -> None:
         subprocess.run(arguments, check=True, capture_output=True, text=True)
@@ -76,28 +92,24 @@ class Bench:
         self.command(*COMPILE, *includes, *flags, "-c", path, "-o", output)
         return output
 
-    def compile_core(self, folder: Path, overlay: Path | None) -> list[Path]:
-        return [
-            self.compile(source, folder / (Path(source).stem + ".o"), overlay)
-            for source in CORE_SOURCES
-        ]
+    def compile_core(self, source: str, folder: Path, overlay: Path | None) -> Path:
+        return self.compile(source, folder / (Path(source).stem + ".o"), overlay)
 
     def failure(self, test: str, mutation: Mutation | None) -> str:
         """Why the tests of `test` fail; empty if they pass."""
         with tempfile.TemporaryDirectory(dir=self.root) as name:
-            folder, core = Path(name), self.core
+            folder, core = Path(name), dict(self.core)
             if mutation:
                 mutated = folder / mutation.file
                 mutated.parent.mkdir(parents=True)
                 mutated.write_text(mutation.applied(ROOT))
-                if mutation.file.startswith(("core/spec/", "core/memory/")):
-                    core = self.compile_core(folder, folder)
+                for source in sources_that_see(mutation.file):
+                    core[source] = self.compile_core(source, folder, folder)
             flags = ["-O1"] if test == EXPLORER else ["-include", self.root / "all.h"]
             tests = self.compile(test, folder / "test.o", folder, *flags)
             program = folder / "test"
-            self.command(
-                COMPILE[0], tests, *core, "-lgtest", "-lgtest_main", "-lpthread", "-o", program
-            )
+            libraries = ("-lgtest", "-lgtest_main", "-lpthread")
+            self.command(COMPILE[0], tests, *core.values(), *libraries, "-o", program)
             return run(program, EXPLORER_TESTS if test == EXPLORER else "*")
 
 

@@ -22,16 +22,30 @@ std::vector<Piece> cut(std::span<std::byte> bytes, const std::vector<std::uint32
   return pieces;
 }
 
+// The same bytes in pieces of the given lengths, each an allocation of its own.
+struct Apart {
+  std::vector<std::vector<std::byte>> blocks;
+  std::vector<Piece> pieces;
+
+  Apart(std::span<const std::byte> bytes, const std::vector<std::uint32_t>& lengths) {
+    for (const std::uint32_t len : lengths) {
+      blocks.emplace_back(bytes.begin(), bytes.begin() + len);
+      pieces.push_back({blocks.back().data(), len});
+      bytes = bytes.subspan(len);
+    }
+  }
+};
+
 TEST(CopyBlkHeader, b5_whatever_the_descriptors) {
   const VirtioBlkReqHdr wire{.type = kBlkOut, .ioprio = 7, .sector = 0x123456789abcdef};
   std::vector<std::byte> bytes(32, std::byte{0xee});
   std::memcpy(bytes.data(), &wire, sizeof(wire));
   DirectPayload payload(kNoMemory);
-  const std::vector<std::uint32_t> splits[] = {{16}, {8, 8}, {15, 1}, {32}, {15, 17}};
+  const std::vector<std::uint32_t> splits[] = {{16}, {8, 8}, {15, 1}, {1, 15}, {32}, {15, 17}};
   for (const auto& lengths : splits) {
-    std::vector<Piece> pieces = cut(bytes, lengths);
-    Chain chain{.room = pieces};
-    chain.readable_count = chain.piece_count = static_cast<std::uint32_t>(pieces.size());
+    Apart apart(bytes, lengths);
+    Chain chain{.room = apart.pieces};
+    chain.readable_count = chain.piece_count = static_cast<std::uint32_t>(lengths.size());
     const VirtioBlkReqHdr header = copy_blk_header(payload, chain);
     EXPECT_EQ(header.type, wire.type);
     EXPECT_EQ(header.ioprio, wire.ioprio);
