@@ -62,6 +62,8 @@ class Kernel:
     retpoline: bool
     kpti: bool
     hardened_usercopy: bool
+    old_vmm: bool
+    """A VMM of its time loads each field of a descriptor by its guest address."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Published rows beside what the model predicts for them: the tables of all experiments alike."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ COLUMNS = (
 TABLE = "table.csv"
 """The file of that name in an experiment's results has these columns and no others."""
 
-_PER_SECOND = {"pps": 1.0, "kpps": 1e3, "Mpps": 1e6}
+_PER_SECOND = {"pps": 1.0, "kpps": 1e3, "Mpps": 1e6, "IOPS": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +44,21 @@ class Row:
 
 
 def rate_row(published: Published, prediction: Prediction) -> Row:
-    """For a published rate in packets a second."""
-    if published.metric != "rate" or published.unit not in _PER_SECOND:
+    """For a published rate in packets, I/Os or, of a disk, megabytes a second."""
+    unit = _PER_SECOND.get(published.unit)
+    if published.unit == "MB/s":
+        unit = 1e6 / prediction.scenario.blk.block_bytes
+    if published.metric != "rate" or unit is None:
         raise ValueError(
             f"{published.id}: {published.metric} in {published.unit} is no packet rate"
         )
-    unit = _PER_SECOND[published.unit]
+    share = prediction.result.unmodelled_share  # not a number where there is no worker
     return Row(
         published,
         prediction.rate_pps / unit,
         prediction.low_pps / unit,
         prediction.high_pps / unit,
-        prediction.result.unmodelled_share,
+        share if math.isfinite(share) else None,
     )
 
 

@@ -1,17 +1,11 @@
 """The cost rows as fitted to the rows marked `calibrate`: the VMM of 2010, and the bare host."""
 
 from collections.abc import Iterable
-from importlib.resources import as_file, files
+from importlib.resources import files
 
 from vringlab import Calibration, Point, Scenario
 from vringlab.experiments.vhost_blk.base import DD_IOS, RATES, SIGMA_2010, SYSTEM, sigma_of
-from vringlab.published import Published, load_published
-
-
-def published_system_times() -> tuple[Published, ...]:
-    """Guest system times, which published.csv has in its notes."""
-    with as_file(files("vringlab") / "experiments" / "vhost_blk" / "guest_time.csv") as path:
-        return load_published(path)
+from vringlab.published import Published
 
 
 def per_second(row: Published, scenario: Scenario) -> float:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from vringlab import Calibration, calibrate
 from vringlab.experiments.vhost_blk.base import SEED
-from vringlab.experiments.vhost_blk.fit import calibration_points, published_system_times
+from vringlab.experiments.vhost_blk.fit import calibration_points
+from vringlab.experiments.vhost_blk.system_time import published_system_times
 from vringlab.published import load_published
 
 DRAWS = 100

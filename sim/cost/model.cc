@@ -174,7 +174,6 @@ constexpr Use kUses[] = {
     {Cost::kExitToVmm, "exit_to_user_vmm.pio"},
     {Cost::kGuestBlkPageDone, "guest_blk_page_done"},
     {Cost::kApicExit, "kick.mmio_ioeventfd"},
-    {Cost::kVmmSegment, "vmm_segment"},
     {Cost::kBioSubmit, "bio_submit"},
     {Cost::kBioComplete, "bio_complete"},
     {Cost::kVfsCall, "vfs_call"},
@@ -225,6 +224,7 @@ CostModel resolve_costs(const HostPreset& host, const KernelPreset& kernel,
       rows.whole(kernel.retpoline ? "indirect_call_retpoline" : "indirect_call"));
   set(Cost::kTransferSocket, rows.whole(host.transfer_socket));
   set(Cost::kSyscall, rows.whole(kernel.kpti ? "syscall.kpti_pcid" : "syscall.no_kpti"));
+  set(Cost::kVmmSegment, rows.whole(kernel.old_vmm ? "vmm_segment.2010" : "vmm_segment"));
   // A loop that waits must pass time, or nobody else would ever be the earliest.
   for (const Cost poll : {Cost::kGuestPoll, Cost::kBusyPollTurn})
     set(poll, std::max<std::uint64_t>(m[poll], 1));

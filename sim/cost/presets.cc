@@ -92,7 +92,7 @@ constexpr auto kKernels = std::to_array<KernelPreset>({
     {"v6.2", "Linux 6.2 to 6.12: copy_from_user has a speculation barrier too", true, true, true,
      true, true, true},
     {"v2.6.33", "Linux of early 2010: no SMAP, no mitigations", false, false, false, false, false,
-     false},
+     false, true},
     {"bare", "no SMAP, no mitigations: what the accesses cost by themselves", false, false, false,
      false, false, false},
 });

@@ -41,6 +41,7 @@ struct KernelPreset {
   bool retpoline;          // indirect calls through a return trampoline
   bool kpti;               // page-table isolation
   bool hardened_usercopy;  // copies check the kernel object
+  bool old_vmm = false;    // a VMM of its time loads each field of a descriptor by its address
 };
 
 // A disk. Row names say what it pays; an empty name is nothing.

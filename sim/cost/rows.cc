@@ -301,8 +301,12 @@ constexpr auto kRows = std::to_array<CostRow>({
      "calls apart"},
     {"vmm_request", Unit::kMicroseconds, 1.5, 4, 12, 0, "any", "derived from published figures",
      "user_vmm_block_request.saturated less its system calls: pop, map, state, completion"},
+    {"vmm_segment.2010", Unit::kNanoseconds, 150, 500, 1500, 0, "VMM of 2010",
+     "recalled, no source at hand",
+     "the same where each of its fields is a load by guest address, looked up anew, and the pages "
+     "of a read are marked dirty one by one"},
     {"vmm_segment", Unit::kNanoseconds, 40, 150, 600, 0, "any", "recalled, no source at hand",
-     "one descriptor of a request read through the VMM's memory accessors, and its buffer mapped"},
+     "one descriptor of a request read by a VMM that keeps the ring mapped, and its buffer mapped"},
     {"thread_handoff", Unit::kMicroseconds, 0.5, 1.5, 5, 0, "any", "recalled, no source at hand",
      "a request queued to a pool of threads under its lock, one of them signalled"},
     {"aio_request", Unit::kNanoseconds, 150, 400, 1000, 0, "any", "recalled, no source at hand",
