@@ -36,9 +36,10 @@ def _ladder(axes: Axes, steps: Sequence[Step]) -> None:
         change = step.us_per_io - before.us_per_io
         colour = SAVED if change < 0 else ADDED
         axes.barh(y, change, 0.6, left=before.us_per_io, color=colour)
-    for y, step in enumerate(steps):
+    for y, (before, step) in enumerate(zip([steps[0], *steps], steps, strict=False)):
         text = f"{step.result.throughput_mbps:.0f} MB/s"
-        axes.annotate(text, (step.us_per_io, y), (4, 0), **(BESIDE | {"ha": "left"}))
+        end = max(before.us_per_io, step.us_per_io)
+        axes.annotate(text, (end, y), (4, 0), **(BESIDE | {"ha": "left"}))
     axes.set_xlim(0, 1.25 * max(step.us_per_io for step in steps))
     axes.set_xlabel("us an I/O")
 
@@ -48,15 +49,17 @@ def draw_exploration(path: Path, points: Sequence[Point]) -> None:
     with matplotlib.rc_context(STYLE | AXES):
         figure = Figure(figsize=(12, 11))
         rows = [(disk, block) for disk in DISKS for block in BLOCKS]
-        panels = figure.subplots(len(rows), len(PROCESSORS), sharex=True, sharey="row")
+        panels = list(figure.subplots(len(rows), len(PROCESSORS), sharex=True, sharey="row"))
         for line, (disk, block) in zip(panels, rows, strict=True):
             for axes, (vcpus, workers) in zip(line, PROCESSORS, strict=True):
                 own = [
                     p for p in points if p.key._replace(depth=0) == (disk, block, 0, vcpus, workers)
                 ]
                 _rates(axes, own)
-                axes.set_title(f"{disk}, {block} bytes, {vcpus} vCPUs, {workers} workers")
-            line[0].set_ylabel("thousand IOPS")
+                if line is panels[0]:
+                    axes.set_title(f"virtual processors: {vcpus}, workers: {workers}", fontsize=9)
+            line[0].set_ylim(0, None)
+            line[0].set_ylabel(f"{disk}, {block} bytes\nthousand IOPS")
         for axes in panels[-1]:
             axes.set_xlabel("requests at once")
         panels[0][0].legend()
@@ -69,5 +72,4 @@ def _rates(axes: Axes, points: Sequence[Point]) -> None:
         rates = [p.results[server].rate_pps / 1e3 for p in points]
         axes.plot(depths, rates, marker="o", ms=3, color=colour, label=server)
     axes.set_xscale("log", base=2)
-    axes.set_ylim(0, None)
     axes.grid(axis="y")
