@@ -96,7 +96,7 @@ def log_rates(names, points, at):
     return np.log([result.rate_pps for result in results]).reshape(len(at), len(points))
 
 
-@pytest.mark.skipif(not os.environ.get("CI"), reason="a minute: only where CI is set")
+@pytest.mark.skipif(not os.environ.get("VRINGLAB_SLOW"), reason="minutes: set VRINGLAB_SLOW")
 def test_fitting_again_agrees_with_the_committed_fit(without_predicted):
     again = refit(without_predicted, draws=0)
     assert committed_fit(points_of()).agrees_with(again)
