@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from vringlab import AccessPlan, Scenario, compare, cost_rows, run, run_many, version
+from vringlab import AccessPlan, Blk, Scenario, compare, cost_rows, run, run_many, version
 from vringlab.bench import find_executable, run_benchmarks
 from vringlab.reproduce import VALIDATION, Outcome, chosen, combine, reproduce
 
@@ -27,7 +27,7 @@ Settings = Annotated[
         "--set",
         metavar="FIELD=VALUE",
         help="A field of the scenario, as in packets=1000, plan=vmap, plan.guard=atomic, "
-        "plan.mapped=desc,used, costs.access_ok=3. May be repeated.",
+        "plan.mapped=desc,used, blk.disk=ram, costs.access_ok=3. May be repeated.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -146,10 +146,13 @@ def scenario_of(settings: Sequence[str]) -> Scenario:
 
     >>> scenario_of(["packets=1000", "plan=vmap", "plan.guard=none", "costs.access_ok=3"])
     Scenario(costs={'access_ok': 3.0}, packets=1000, plan=AccessPlan.vmap("none"))
+    >>> scenario_of(["workload=blk", "blk.disk=ram", "blk.queue_depth=1"])
+    Scenario(workload='blk', blk=Blk(disk='ram', queue_depth=1))
     """
     scenario = Scenario()
     values: dict[str, Any] = {}
     plan: dict[str, Any] = {}
+    blk: dict[str, Any] = {}
     costs: dict[str, float] = {}
     for setting in settings:
         field, equals, text = setting.partition("=")
@@ -158,17 +161,28 @@ def scenario_of(settings: Sequence[str]) -> Scenario:
         group, _, member = field.partition(".")
         if group == "costs" and member:
             costs[member] = _parsed(field, text, float)
+        elif group == "blk" and member:
+            blk[member] = _blk_value(member, text)
         elif group == "plan":
             plan |= _plan_fields(member, text)
         else:
             values[field] = _value(field, text)
-    return scenario.replace(**values, plan=AccessPlan(**plan), costs=costs)
+    return scenario.replace(**values, plan=AccessPlan(**plan), blk=Blk(**blk), costs=costs)
+
+
+def _blk_value(member: str, text: str) -> Any:
+    types = {f.name: f.type for f in fields(Blk)}
+    if member not in types:
+        raise ValueError(f"blk.{member}: must be one of {', '.join(types)}")
+    return _parsed(f"blk.{member}", text, _PARSERS[types[member]])
 
 
 def _value(field: str, text: str) -> Any:
     types = {f.name: f.type for f in fields(Scenario) if f.type in _PARSERS}
     if field not in types:
-        raise ValueError(f'setting = "{field}": must be one of {", ".join(types)}, plan, costs.ROW')
+        raise ValueError(
+            f'setting = "{field}": must be one of {", ".join(types)}, plan, blk.FIELD, costs.ROW'
+        )
     return _parsed(field, text, _PARSERS[types[field]])
 
 

@@ -243,18 +243,33 @@ def _core_dict(core: CoreResult) -> dict[str, Any]:
 def _summary(result: Result) -> Iterable[str]:
     yield f"{result._headline()}"
     yield f"{result.scenario!r}"
-    lost = result.refused + result.dropped
-    yield f"{result.packets} packets sent, {lost} lost, {result.batches} batches, " + (
-        f"{result.kicks} kicks, {result.wakeups} wake-ups, {result.calls} calls"
-    )
+    signals = f"{result.kicks} kicks, {result.wakeups} wake-ups, {result.calls} calls"
+    if result.scenario.workload == "blk":
+        yield _blk_summary(result)
+        yield signals
+    else:
+        lost = result.refused + result.dropped
+        sent = f"{result.packets} packets sent, {lost} lost, {result.batches} batches"
+        yield f"{sent}, {signals}"
     latency = result.latency
     yield f"latency: median {latency.p50_ps / 1e6:.4g} us, 99 % {latency.p99_ps / 1e6:.4g} us"
     if result.pinned_bytes:
         setup = f"set up in {result.setup_ps / 1e6:.4g} us"
         yield f"mapping: {result.pinned_bytes} bytes pinned, {setup}"
-    for core in ("guest", "worker"):
-        yield from _core_summary(result, core)
+    for core in (core.name for core in result.cores if core.name != "control"):
+        if result.scenario.workload == "blk" or core in ("guest", "worker"):
+            yield from _core_summary(result, core)
     yield f"unmodelled: {100 * result.unmodelled_share:.1f} % of the worker's busy time"
+
+
+def _blk_summary(result: Result) -> str:
+    blk = result.blk
+    system = blk.guest_system_ps / 1e6 / result.packets
+    disk = f"{100 * blk.disk_busy_ps / result.elapsed_ps:.0f} % busy with {blk.disk_requests}"
+    return (
+        f"{result.packets} I/Os in {blk.requests} requests, {blk.failed} failed; disk {disk}; "
+        f"guest system time {system:.4g} us an I/O"
+    )
 
 
 def _core_summary(result: Result, core: str) -> Iterable[str]:

@@ -1,6 +1,6 @@
 """The figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from vringlab import Result
 from vringlab.experiments.figures import ADDED, BESIDE, SAVED, STYLE, save
 from vringlab.experiments.vhost_blk.explore import BLOCKS, DISKS, PROCESSORS, Point
 from vringlab.experiments.vhost_blk.switches import Step
@@ -44,8 +45,22 @@ def _ladder(axes: Axes, steps: Sequence[Step]) -> None:
     axes.set_xlabel("us an I/O")
 
 
-def draw_exploration(path: Path, points: Sequence[Point]) -> None:
-    """Rate over queue depth; a row a disk and block size, a column a number of processors."""
+def draw_rates(path: Path, points: Sequence[Point]) -> None:
+    """Rate over the requests at once."""
+    title = "Random reads, served in the kernel and by a process"
+    _draw_points(path, points, title, "thousand IOPS", lambda r: r.rate_pps / 1e3)
+
+
+def draw_latencies(path: Path, points: Sequence[Point]) -> None:
+    """Mean latency over the requests at once."""
+    title = "Latency of random reads, served in the kernel and by a process"
+    _draw_points(path, points, title, "mean, us", lambda r: r.latency.mean_ps / 1e6)
+
+
+def _draw_points(
+    path: Path, points: Sequence[Point], title: str, label: str, value: Callable[[Result], float]
+) -> None:
+    """A row a disk and block size, a column a number of processors."""
     with matplotlib.rc_context(STYLE | AXES):
         figure = Figure(figsize=(12, 11))
         rows = [(disk, block) for disk in DISKS for block in BLOCKS]
@@ -55,21 +70,21 @@ def draw_exploration(path: Path, points: Sequence[Point]) -> None:
                 own = [
                     p for p in points if p.key._replace(depth=0) == (disk, block, 0, vcpus, workers)
                 ]
-                _rates(axes, own)
+                _curves(axes, own, value)
                 if line is panels[0]:
                     axes.set_title(f"virtual processors: {vcpus}, workers: {workers}", fontsize=9)
             line[0].set_ylim(0, None)
-            line[0].set_ylabel(f"{disk}, {block} bytes\nthousand IOPS")
+            line[0].set_ylabel(f"{disk}, {block} bytes\n{label}")
         for axes in panels[-1]:
             axes.set_xlabel("requests at once")
         panels[0][0].legend()
-        save(figure, path, "Random reads, served in the kernel and by a process")
+        save(figure, path, title)
 
 
-def _rates(axes: Axes, points: Sequence[Point]) -> None:
+def _curves(axes: Axes, points: Sequence[Point], value: Callable[[Result], float]) -> None:
     for server, colour in COLOURS.items():
         depths = [p.key.depth for p in points]
-        rates = [p.results[server].rate_pps / 1e3 for p in points]
-        axes.plot(depths, rates, marker="o", ms=3, color=colour, label=server)
+        values = [value(p.results[server]) for p in points]
+        axes.plot(depths, values, marker="o", ms=3, color=colour, label=server)
     axes.set_xscale("log", base=2)
     axes.grid(axis="y")

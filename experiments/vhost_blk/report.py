@@ -164,7 +164,8 @@ def _explored(points: Sequence[Point]) -> Iterable[str]:
         own = [p for p in points if p.key._replace(depth=0) == (disk, block, 0, vcpus, workers)]
         cells = f"{_range([p.gain for p in own])} | {_range([p.latency_gain for p in own])}"
         yield f"| {disk} | {block} | {vcpus} | {workers} | {cells} | {depth or 'beyond'} |\n"
-    yield "\n![simulated: rate over requests at once](exploration.png)\n\nAll: `exploration.csv`.\n"
+    yield "\n![simulated: rate over requests at once](exploration.png)\n"
+    yield "\n![simulated: latency over requests at once](latency.png)\n\nAll: `exploration.csv`.\n"
 
 
 def _range(factors: Sequence[float]) -> str:

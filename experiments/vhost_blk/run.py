@@ -52,7 +52,8 @@ def main(folder: Path, check: bool) -> None:
     switches.write_caches(folder / "caches.csv", caches)
     explore.write_points(folder / "exploration.csv", points)
     figures.draw_ladders(folder / "ladder", ladders)
-    figures.draw_exploration(folder / "exploration", points)
+    figures.draw_rates(folder / "exploration", points)
+    figures.draw_latencies(folder / "latency", points)
     text = report(rows, system, ladders, tried, caches, points, corrupt)
     (folder / "report.md").write_text(text, encoding="utf-8", newline="\n")
     assert switches.smallest(tried), "some set of mechanisms makes writes slower"

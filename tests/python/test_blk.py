@@ -220,3 +220,17 @@ def test_a_seed_chooses_places() -> None:
     write = {"operation": "write", "disk_bytes": 2**24, "data": True}
     hashes = {vl.run(scenario(**write, seed=seed)).blk.data_hash for seed in (1, 2, 3)}
     assert len(hashes) == 3
+
+
+def test_the_summary_is_of_ios() -> None:
+    text = vl.run(scenario(form="vmm")).summary()
+    assert "IOPS" in text
+    assert "300 I/Os in 300 requests, 0 failed" in text
+    assert "pool: " in text
+    assert "packets" not in text.replace("packets=", "").replace("per packet", "")
+
+
+def test_each_queue_has_a_mapping_of_its_own() -> None:
+    mapped = {"plan": vl.AccessPlan.vmap(), "form": "vhost-bio"}
+    one, two = (vl.run(scenario(queues=n, **mapped)).pinned_bytes for n in (1, 2))
+    assert two == 2 * one > 0
