@@ -76,11 +76,11 @@ void set_elapsed(RunResult& r, std::uint64_t elapsed_ps) {
 }
 
 void collect_mapping(RunResult& r, NetQueue& queue, Core& control) {
-  r.pinned_bytes = queue.mapping.pinned_bytes();
-  r.setup_ps = queue.setup_ps;
+  r.pinned_bytes += queue.mapping.pinned_bytes();
+  r.setup_ps += queue.setup_ps;
   const std::uint64_t before = control.busy_ps();
   queue.mapping.tear_down(control);
-  r.teardown_ps = control.busy_ps() - before;
+  r.teardown_ps += control.busy_ps() - before;
 }
 
 void check_clock(std::uint64_t now_ps) {

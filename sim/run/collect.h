@@ -20,7 +20,7 @@ std::uint64_t hash_bytes(std::span<const std::byte> bytes);  // FNV-1a, 64 bit
 // Sets `r.elapsed_ps` and from it the rate of r.packets.
 void set_elapsed(RunResult& r, std::uint64_t elapsed_ps);
 
-// Ends the queue's mapping on `control` and says what mapping it took.
+// Ends the queue's mapping on `control` and adds what mapping it took.
 void collect_mapping(RunResult& r, NetQueue& queue, Core& control);
 
 // Throws std::invalid_argument when a clock comes near its end.

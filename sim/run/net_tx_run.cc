@@ -15,26 +15,26 @@ void run_world(NetTxWorld& world, const Scenario& s, RunControl* control) {
   // A worker whose queue is broken sleeps as well, so one look is enough while it runs.
   scheduler.run(
       [&] { return world.worker.asleep() && (world.worker.broken() || world.guest.done()); },
-      [&] { return world.queue.bells.any(); },
+      [&] { return world.tx.queue.bells.any(); },
       [&](std::size_t, std::uint64_t start_ps) {
-        deliver_bells(world, start_ps, guest_first);
+        deliver_bells(world, world.tx.queue, start_ps, guest_first);
         check_clock(std::max(world.guest_core.now(), world.worker_core.now()));
-        report(control, world.device.counters().taken);
+        report(control, world.tx.device.counters().taken);
       });
 }
 
 RunResult collect(NetTxWorld& world) {
   RunResult r;
-  const NetTxCounters& counters = world.device.counters();
-  r.packets = counters.packets - world.sink.nic_dropped();
+  const NetTxCounters& counters = world.tx.device.counters();
+  r.packets = counters.packets - world.tx.sink.nic_dropped();
   r.bytes = counters.bytes;
   r.refused = counters.refused;
-  r.dropped = counters.dropped + world.sink.nic_dropped();
+  r.dropped = counters.dropped + world.tx.sink.nic_dropped();
   r.batches = counters.batches + counters.alone;
   r.alone = counters.alone;
   r.calls = counters.calls;
   set_elapsed(r, std::max(world.worker_core.now(), world.guest_core.now()));
-  collect_queue(r, world);
+  collect_queue(r, world, world.tx);
   return r;
 }
 

@@ -78,6 +78,19 @@ void check_receive(const Scenario& s) {
   if (s.packet_bytes < 42) refuse("packet_bytes", s.packet_bytes, "at least 42, headers included");
 }
 
+// Several queues share threads that neither poll nor are served by kicks; their mappings
+// stay, and their memory is at home.
+void check_pairs(const Scenario& s) {
+  if (s.queue_pairs == 1) return;
+  if (s.zerocopy) refuse("zerocopy", "true", "false where queue_pairs is not 1");
+  if (s.inline_packets != 0)
+    refuse("inline_packets", s.inline_packets, "0 where queue_pairs is not 1");
+  if (s.busy_poll_us != 0) refuse("busy_poll_us", s.busy_poll_us, "0 where queue_pairs is not 1");
+  if (s.invalidations_per_s != 0)
+    refuse("invalidations_per_s", s.invalidations_per_s, "0 where queue_pairs is not 1");
+  if (s.ring_remote) refuse("ring_remote", "true", "false where queue_pairs is not 1");
+}
+
 // What a workload does not simulate is refused, not ignored.
 void check_unused(const Scenario& s) {
   if (s.workload == "tx") return;
@@ -101,6 +114,8 @@ void check_streams(const Scenario& s) {
   in_range<std::uint64_t>("send_buffer_bytes", s.send_buffer_bytes, 4096, 1u << 30);
   in_range("stream_ms", s.stream_ms, 0.001, 1e6);
   if (s.workload != "stream" && s.workload != "rr") return;
+  if (s.queue_pairs != 1) refuse("queue_pairs", s.queue_pairs, "1 where workload is stream or rr");
+  if (s.workers != 1) refuse("workers", s.workers, "1 where workload is stream or rr");
   if (s.sink != "host_tcp")
     refuse("sink", "\"" + s.sink + "\"", "host_tcp where workload is stream or rr");
   if (s.ring_size < 64)
@@ -154,6 +169,7 @@ void check_scenario(const Scenario& scenario) {
   check_machine(scenario);
   check_guest(scenario);
   check_unused(scenario);
+  check_pairs(scenario);
   check_receive(scenario);
   check_streams(scenario);
   check_ring(scenario);

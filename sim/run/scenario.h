@@ -41,7 +41,7 @@ struct Scenario {
   double offered_pps = 0;                // packets a second; 0: as fast as the guest can
   std::string arrival = "periodic";      // periodic or poisson, where offered_pps is set
 
-  // Queue pairs.
+  // Queue pairs; of tx and rx, queues.
   std::uint32_t queue_pairs = 1;  // each with a guest core and a generator of its own
   std::uint32_t workers = 1;      // that serve the queues of the pairs in turn
 

@@ -11,7 +11,7 @@ namespace {
 
 // Tells the actors what the last step raised.
 void deliver(ZeroCopyWorld& world, std::uint64_t start_ps, bool guest_first) {
-  deliver_bells(world, start_ps, guest_first);
+  deliver_bells(world, world.queue, start_ps, guest_first);
   if (!world.nic.completed()) return;
   world.device.complete(world.nic.take(), false);
   // A worker at work looks by itself; one that sleeps is woken when all are done.
@@ -46,7 +46,7 @@ RunResult collect(ZeroCopyWorld& world) {
   r.lent = counters.borrowed;
   r.calls = counters.calls;
   set_elapsed(r, std::max(world.worker_core.now(), world.guest_core.now()));
-  collect_queue(r, world);
+  collect_queue(r, world, world);
   return r;
 }
 
