@@ -95,7 +95,7 @@ class Scenario:
     plan: AccessPlan = AccessPlan()  # noqa: RUF009
     """How ring metadata is reached."""
     tap_entries: int = 500
-    """Frames that wait in the TAP device for the worker."""
+    """Frames that wait in the TAP device for the worker, or for the reader of xdp_tx."""
     sink: str = "xdp_drop"
     """What the socket is and does with a frame, one of `sinks()`."""
     tx_batching: bool = True

@@ -26,11 +26,14 @@ TxLayout lay_out_tx(const Scenario& s, MemorySizes& sizes) {
 
 NetTxWorld::NetTxWorld(const Scenario& s)
     : layout_(lay_out_tx(s, sizes_)),
-      net(s, sizes_, 3),
+      net(s, sizes_, find_sink(s.sink).is_read() ? 4 : 3),
       guest_core(net.machine, kGuestCore, net.operations, net.tlb_pages()),
       worker_core(net.machine, kWorkerCore, net.operations, net.tlb_pages()),
       control_core(net.machine, kControlCore, net.operations, net.tlb_pages()),
-      tx(net, s, layout_, guest_core, worker_core, control_core),
+      reader_core(net.sink.is_read() ? std::make_unique<Core>(net.machine, kReaderCore,
+                                                              net.operations, net.tlb_pages())
+                                     : nullptr),
+      tx(net, s, layout_, guest_core, worker_core, control_core, reader_core.get()),
       worker(worker_core, tx.device, tx.queue.context, tx.queue.mapping, tx.queue.ring(),
              {.busy_poll_ps = static_cast<std::uint64_t>(std::llround(s.busy_poll_us * 1e6)),
               .inline_packets = s.inline_packets}),

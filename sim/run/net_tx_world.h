@@ -24,6 +24,7 @@ class NetTxWorld {
   static constexpr CoreId kGuestCore = 0;
   static constexpr CoreId kWorkerCore = 1;
   static constexpr CoreId kControlCore = 2;
+  static constexpr CoreId kReaderCore = 3;
 
  private:
   MemorySizes sizes_;
@@ -34,6 +35,7 @@ class NetTxWorld {
   Core guest_core;
   Core worker_core;
   Core control_core;
+  std::unique_ptr<Core> reader_core;  // where the sink is read
   TxSide tx;
   Worker worker;
   Guest guest;

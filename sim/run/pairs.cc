@@ -30,10 +30,10 @@ void deliver_arrival(RxSide& rx, Served<RxSide::Device>& served) {
 
 void add_tx(RunResult& r, const TxSide& tx) {
   const NetTxCounters& counters = tx.device.counters();
-  r.packets += counters.packets - tx.sink.nic_dropped();
+  r.packets += counters.packets - tx.sink.dropped();
   r.bytes += counters.bytes;
   r.refused += counters.refused;
-  r.dropped += counters.dropped + tx.sink.nic_dropped();
+  r.dropped += counters.dropped + tx.sink.dropped();
   r.batches += counters.batches + counters.alone;
   r.alone += counters.alone;
   r.calls += counters.calls;
@@ -56,13 +56,14 @@ SendingPair::Layout SendingPair::lay_out(const Scenario& s, sim::Layout& guest,
 
 SendingPair::SendingPair(NetMachine& net, const Scenario& s, const Layout& layout,
                          const PairCores& cores, PairThread& thread, std::size_t number)
-    : tx(net, s, layout.tx, cores.guest, cores.worker, cores.control),
+    : tx(net, s, layout.tx, cores.guest, cores.worker, cores.control, cores.reader),
       tx_served(tx.device, Op::kUnmodelledLate, thread),
       guest(cores.guest, tx.queue.driver, tx.queue.frames(), testpmd_config(s),
             Arrivals(period_ps(s.offered_pps), s.arrival == "poisson", s.seed + number), tx.latency,
             RingBell{&tx.queue.bells}) {}
 
 void SendingPair::deliver(std::uint64_t start_ps, const PairOrder& order) {
+  tx.clear_woken();
   deliver_bells(tx.queue, guest, tx_served, start_ps, order);
 }
 
@@ -126,7 +127,7 @@ ForwardingPair::ForwardingPair(NetMachine& net, const Scenario& s, const Layout&
                                const PairCores& cores, PairThread& thread, std::size_t number)
     : rx(net, s, layout.rx, cores.guest, cores.worker, cores.control, *cores.generator, number,
          false),
-      tx(net, s, layout.tx, cores.guest, cores.worker, cores.control),
+      tx(net, s, layout.tx, cores.guest, cores.worker, cores.control, cores.reader),
       tx_served(tx.device, Op::kUnmodelledLate, thread),
       rx_served(rx.device, Op::kUnmodelledRxLate, thread),
       guest(cores.guest, rx.queue.driver, tx.queue.driver, rx.queue.frames(),
@@ -136,6 +137,7 @@ ForwardingPair::ForwardingPair(NetMachine& net, const Scenario& s, const Layout&
              .exits = s.guest == "vm"}) {}
 
 void ForwardingPair::deliver(std::uint64_t, const PairOrder&) {
+  tx.clear_woken();
   const Forwarder::Kicks kicks = guest.take_kicks();
   if (kicks.tx) tx_served.wake(guest.core().now());
   if (kicks.rx) rx_served.wake(guest.core().now());

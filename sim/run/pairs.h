@@ -21,6 +21,7 @@ struct PairCores {
   Core& worker;
   Core& control;
   Core* generator;  // null where nothing is generated
+  Core* reader;     // null where the sink is not read
 };
 
 // Who goes first at equal time.
@@ -50,6 +51,7 @@ class SendingPair {
  public:
   using Guest = Testpmd<RingBell>;
   static constexpr bool kGenerates = false;
+  static constexpr bool kSends = true;
   struct Layout {
     TxLayout tx;
   };
@@ -58,7 +60,7 @@ class SendingPair {
   SendingPair(NetMachine& net, const Scenario& scenario, const Layout& layout,
               const PairCores& cores, PairThread& thread, std::size_t number);
 
-  bool raised() const { return tx.queue.bells.any(); }
+  bool raised() const { return tx.queue.bells.any() || tx.reader_woken(); }
   // The last step, of any actor, began at `start_ps`.
   void deliver(std::uint64_t start_ps, const PairOrder& order);
   std::uint64_t packets() const { return tx.device.counters().packets; }
@@ -80,6 +82,7 @@ class ReceivingPair {
  public:
   using Guest = Receiver<RingBell>;
   static constexpr bool kGenerates = true;
+  static constexpr bool kSends = false;
   struct Layout {
     RxLayout rx;
   };
@@ -108,6 +111,7 @@ class ForwardingPair {
  public:
   using Guest = Forwarder;
   static constexpr bool kGenerates = true;
+  static constexpr bool kSends = true;
   struct Layout {
     RxLayout rx;
     TxLayout tx;
@@ -117,7 +121,7 @@ class ForwardingPair {
   ForwardingPair(NetMachine& net, const Scenario& scenario, const Layout& layout,
                  const PairCores& cores, PairThread& thread, std::size_t number);
 
-  bool raised() const { return rx.generator.arrived() || guest.kicked(); }
+  bool raised() const { return rx.generator.arrived() || guest.kicked() || tx.reader_woken(); }
   void deliver(std::uint64_t start_ps, const PairOrder& order);
   std::uint64_t packets() const { return tx.device.counters().packets; }
   std::uint64_t step_ps() const { return tx_served.thread->step_ps(); }

@@ -32,9 +32,10 @@ void end(auto& world, const PairOrder& order) {
     world.pairs[i]->end(last_ps, i < last, order);
 }
 
-void run_world(auto& world, const Scenario& s, RunControl* control) {
+// `actors`: guests, workers and generators, then others.
+void run_actors(auto& world, const Scenario& s, RunControl* control, auto&... actors) {
   enum Actor : std::size_t { kGuests, kThreads, kGenerators };
-  Scheduler scheduler(tie_ranks<3>(s.tie_seed), world.guests, world.threads, world.generators);
+  Scheduler scheduler(tie_ranks<sizeof...(actors)>(s.tie_seed), actors...);
   const PairOrder order{.guest_before_worker = scheduler.first(kGuests, kThreads),
                         .generator_before_worker = scheduler.first(kGenerators, kThreads),
                         .generator_before_guest = scheduler.first(kGenerators, kGuests)};
@@ -47,6 +48,13 @@ void run_world(auto& world, const Scenario& s, RunControl* control) {
         report(control, packets(world));
       });
   end(world, order);
+}
+
+void run_world(auto& world, const Scenario& s, RunControl* control) {
+  if (!world.reader_cores.empty())
+    return run_actors(world, s, control, world.guests, world.threads, world.generators,
+                      world.readers);
+  run_actors(world, s, control, world.guests, world.threads, world.generators);
 }
 
 template <class Pair>
@@ -66,6 +74,7 @@ RunResult run_kind(const Scenario& scenario, RunControl* control) {
   r.cores = {sum_of("guest", world.guest_cores), sum_of("worker", world.worker_cores),
              core_result("control", world.control_core)};
   if (Pair::kGenerates) r.cores.push_back(sum_of("generator", world.generator_cores));
+  if (!world.reader_cores.empty()) r.cores.push_back(sum_of("reader", world.reader_cores));
   return r;
 }
 

@@ -16,13 +16,12 @@ class PairsWorld {
  public:
   explicit PairsWorld(const Scenario& scenario)
       : layouts_(lay_out(scenario, sizes_)),
-        net(scenario, sizes_,
-            static_cast<CoreId>(1 + scenario.workers +
-                                (Pair::kGenerates ? 2 : 1) * scenario.queue_pairs)),
+        net(scenario, sizes_, static_cast<CoreId>(pair_cores(scenario))),
         control_core(new_core()),
         worker_cores(new_cores(scenario.workers)),
         guest_cores(new_cores(scenario.queue_pairs)),
-        generator_cores(new_cores(Pair::kGenerates ? scenario.queue_pairs : 0)) {
+        generator_cores(new_cores(Pair::kGenerates ? scenario.queue_pairs : 0)),
+        reader_cores(new_cores(Pair::kSends && net.sink.is_read() ? scenario.queue_pairs : 0)) {
     for (Core* core : worker_cores) threads.add(*core);
     for (std::size_t i = 0; i < layouts_.size(); ++i) add_pair(scenario, i);
   }
@@ -40,10 +39,12 @@ class PairsWorld {
   std::vector<Core*> worker_cores;
   std::vector<Core*> guest_cores;
   std::vector<Core*> generator_cores;
+  std::vector<Core*> reader_cores;
   Group<PairThread> threads;
   std::vector<std::unique_ptr<Pair>> pairs;
   Earliest<typename Pair::Guest> guests;
   Earliest<Generator> generators;
+  Earliest<TapReader> readers;
 
  private:
   static Layouts lay_out(const Scenario& s, MemorySizes& sizes) {
@@ -68,11 +69,15 @@ class PairsWorld {
   void add_pair(const Scenario& s, std::size_t i) {
     const std::size_t worker = i % worker_cores.size();
     const PairCores of_pair{*guest_cores[i], *worker_cores[worker], control_core,
-                            Pair::kGenerates ? generator_cores[i] : nullptr};
+                            Pair::kGenerates ? generator_cores[i] : nullptr,
+                            reader_cores.empty() ? nullptr : reader_cores[i]};
     Pair& pair = *pairs.emplace_back(
         std::make_unique<Pair>(net, s, layouts_[i], of_pair, threads[worker], i));
     guests.add(pair.guest);
     if constexpr (Pair::kGenerates) generators.add(pair.rx.generator);
+    if constexpr (Pair::kSends) {
+      if (!reader_cores.empty()) readers.add(*pair.tx.reader);
+    }
     net.machine.coherence.set_distance(of_pair.guest.id(), of_pair.worker.id(),
                                        distance_of(s.distance));
   }

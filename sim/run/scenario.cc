@@ -91,6 +91,18 @@ void check_pairs(const Scenario& s) {
   if (s.ring_remote) refuse("ring_remote", "true", "false where queue_pairs is not 1");
 }
 
+// Frames that wait in a TAP's ring take memory of their own.
+void check_tap(const Scenario& s) {
+  if (!find_sink(s.sink).is_read()) return;
+  constexpr std::uint32_t kMaxRead = 4096;
+  if (s.tap_entries > kMaxRead)
+    refuse("tap_entries", s.tap_entries, "at most 4096 where the sink is read");
+  if (s.workload == "rx") return;
+  constexpr std::uint32_t kCores = Coherence::kMaxCores;
+  if (pair_cores(s) > kCores)
+    refuse("queue_pairs", s.queue_pairs, "such that all cores are at most 16");
+}
+
 // What a workload does not simulate is refused, not ignored.
 void check_unused(const Scenario& s) {
   if (s.workload == "tx") return;
@@ -158,6 +170,12 @@ void check_device(const Scenario& s) {
 
 }  // namespace
 
+std::uint32_t pair_cores(const Scenario& s) {
+  const std::uint32_t generators = s.workload != "tx" ? 1 : 0;
+  const std::uint32_t readers = s.workload != "rx" && find_sink(s.sink).is_read() ? 1 : 0;
+  return 1 + s.workers + s.queue_pairs * (1 + generators + readers);
+}
+
 std::vector<SinkInfo> sink_infos() {
   std::vector<SinkInfo> infos;
   for (const SinkKind& kind : sink_kinds())
@@ -170,6 +188,7 @@ void check_scenario(const Scenario& scenario) {
   check_guest(scenario);
   check_unused(scenario);
   check_pairs(scenario);
+  check_tap(scenario);
   check_receive(scenario);
   check_streams(scenario);
   check_ring(scenario);

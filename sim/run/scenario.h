@@ -62,7 +62,7 @@ struct Scenario {
 
   // The device: vhost-net transmit into a socket.
   AccessPlan plan;                         // how ring metadata is reached
-  std::uint32_t tap_entries = 500;         // frames that wait in the TAP for the worker
+  std::uint32_t tap_entries = 500;         // frames that wait in the TAP for the worker or a reader
   std::string sink = "xdp_drop";           // what the socket is and does with a frame
   bool tx_batching = true;                 // XDP buffers in batches; else one call a frame
   bool zerocopy = false;                   // long frames are lent to the socket, not copied
@@ -81,6 +81,9 @@ struct Scenario {
   std::uint64_t tie_seed = 0;  // 0: equal clocks go by actor; else permuted
   bool skip_polls = true;      // empty guest polls are accounted in a row, not stepped
 };
+
+// How many cores a scenario of queue pairs has: those of each pair, workers, and control.
+std::uint32_t pair_cores(const Scenario& scenario);
 
 // What Scenario::sink may name.
 struct SinkInfo {

@@ -38,10 +38,10 @@ void run_world(ZeroCopyWorld& world, const Scenario& s, RunControl* control) {
 RunResult collect(ZeroCopyWorld& world) {
   RunResult r;
   const NetTxZeroCopyCounters& counters = world.device.counters();
-  r.packets = counters.packets - world.sink.nic_dropped();
+  r.packets = counters.packets - world.sink.dropped();
   r.bytes = counters.bytes;
   r.refused = counters.refused;
-  r.dropped = world.sink.nic_dropped();
+  r.dropped = world.sink.dropped();
   r.batches = r.alone = counters.packets;
   r.lent = counters.borrowed;
   r.calls = counters.calls;

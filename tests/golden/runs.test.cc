@@ -57,6 +57,7 @@ std::vector<Named> scenarios() {
       {"one_a_call", {.sink = "macvtap", .tx_batching = false}},
       {"redirected_long_frames",
        {.packets = 5000, .packet_bytes = 9000, .sink = "xdp_redirect", .nic_pps = 5e5}},
+      {"read_back", {.packets = 20000, .sink = "xdp_tx"}},
       {"lent", {.packets = 5000, .packet_bytes = 4000, .sink = "bridge", .zerocopy = true}},
       {"received", {.workload = "rx", .packets = 20000}},
       {"received_merged",
