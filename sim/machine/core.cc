@@ -123,6 +123,22 @@ void Core::store_miss(LineId line, Step step) {
   count(store_event(lines.write_from_one(*caches_, line, others)), step);
 }
 
+void Core::store_many(LineId first, LineId last, Step step) {
+  Coherence& lines = machine_->coherence;
+  for (LineId line = first; line <= last; ++line) {
+    if (l1_.writes(line)) continue;
+    const unsigned others = lines.others(*caches_, line);
+    if ((others & (others - 1)) != 0) {
+      store_contended(line, step);
+    } else if (others == 0) {
+      const Level level = lines.write_unshared(*caches_, line);
+      if (level != Level::kL1) count(store_event(level), step);
+    } else {
+      count(store_event(lines.write_from_one(*caches_, line, others)), step);
+    }
+  }
+}
+
 [[gnu::noinline]] void Core::store_unshared(LineId line, Step step) {
   const Level level = machine_->coherence.write_unshared(*caches_, line);
   if (level != Level::kL1) count(store_event(level), step);

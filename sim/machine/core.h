@@ -130,8 +130,11 @@ class Core {
     }
   }
   void store_lines(LineId first, LineId last, Step step) {
-    store(first, step);
-    for (LineId line = first; line < last;) store(++line, step);
+    if (first == last) {
+      store(first, step);
+    } else {
+      store_many(first, last, step);
+    }
   }
 
   // The bytes of one copy, both ends in L1.
@@ -191,6 +194,7 @@ class Core {
   void load_unmodified(LineId line, Step step);
   void load_many(LineId first, LineId last, Step step);
   void store_miss(LineId line, Step step);
+  void store_many(LineId first, LineId last, Step step);
   void store_unshared(LineId line, Step step);
   void store_contended(LineId line, Step step);
   void wait_for(Level level, LineId line, Step step);
