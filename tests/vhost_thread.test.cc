@@ -5,7 +5,9 @@
 
 #include <string>
 
+#include "sim/host/rx_queue.h"
 #include "tests/double/model_machine.h"
+#include "tests/double/rx_rig.h"
 
 namespace vringlab::sim {
 namespace {
@@ -112,6 +114,32 @@ TEST_F(Threads, a_thread_that_is_awake_is_not_woken) {
   const std::uint64_t clock_ps = model.device_core.now();
   thread.wake(clock_ps + 5000000);
   EXPECT_EQ(model.device_core.now(), clock_ps);
+}
+
+// A packet that waits for buffers that may never come: each kick and each packet costs
+// one look, the thread sleeps after it, and its other queue has its turn.
+TEST_F(Threads, a_queue_that_waits_for_buffers_costs_the_others_nothing) {
+  test::RxRig rig(8, {.mergeable = true});
+  rig.offer_row(6, 0x10000, 100);
+  rig.socket.put(1000, 1, 500);
+  RxQueue waiting(rig.rx);
+  VhostTask waiting_task(waiting, Op::kUnmodelledRxLate);
+  VhostThread<Tx, decltype(waiting)> both(model.device_core);
+  both.serve(tx_task);
+  both.serve(waiting_task);
+  for (std::uint64_t kick = 1; kick <= 100; ++kick) {
+    tx.packets = 2;
+    waiting_task.queue();
+    tx_task.queue();
+    both.wake(model.device_core.now());
+    int steps = 0;
+    for (; steps < 10 && both.runnable(); ++steps) both.step();
+    EXPECT_EQ(steps, 5);  // two packets and the end, one look, nothing ready
+    EXPECT_EQ(tx.packets, 0);
+    EXPECT_EQ(rig.rx.counters().starved, kick);
+  }
+  EXPECT_EQ(rig.rx.counters().dropped, 0u);
+  EXPECT_EQ(rig.ring.used_idx(), 0);
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ struct Stepped {
 
   // The guest publishes a burst and kicks the worker.
   void guest_sends() {
-    while (!world.queue.bells.kick) world.guest.step();
-    world.queue.bells = {};
+    while (!world.tx.queue.bells.kick) world.guest.step();
+    world.tx.queue.bells = {};
     world.worker.kicked(world.guest_core.now());
   }
   void worker_takes(int packets) {
@@ -50,7 +50,7 @@ TEST(InvalidatedMapping, the_worker_falls_back_in_the_middle_of_its_run) {
   EXPECT_EQ(s.guarded_reads(), 3u);
   EXPECT_EQ(s.user_reads(), 0u);
   s.world.invalidator.step();
-  EXPECT_TRUE(s.world.queue.context.unmapped);
+  EXPECT_TRUE(s.world.tx.queue.context.unmapped);
   EXPECT_EQ(s.world.net.pages.pinned_pages(), 0u);
   s.worker_takes(4);
   EXPECT_EQ(s.guarded_reads(), 3u);
@@ -60,13 +60,13 @@ TEST(InvalidatedMapping, the_worker_falls_back_in_the_middle_of_its_run) {
 
 TEST(InvalidatedMapping, the_next_run_maps_the_ring_again_at_its_own_cost) {
   Stepped s;
-  const std::uint64_t pinned = s.world.queue.mapping.pinned_bytes();
+  const std::uint64_t pinned = s.world.tx.queue.mapping.pinned_bytes();
   s.guest_sends();
   s.world.invalidator.step();
   s.worker_takes(1);
-  EXPECT_TRUE(s.world.queue.mapping.usable());
-  EXPECT_FALSE(s.world.queue.context.unmapped);
-  EXPECT_EQ(s.world.queue.mapping.pinned_bytes(), pinned);
+  EXPECT_TRUE(s.world.tx.queue.mapping.usable());
+  EXPECT_FALSE(s.world.tx.queue.context.unmapped);
+  EXPECT_EQ(s.world.tx.queue.mapping.pinned_bytes(), pinned);
   EXPECT_EQ(s.pages_mapped_by_worker(), 3u);
   EXPECT_EQ(s.user_reads(), 0u);
   EXPECT_EQ(s.guarded_reads(), 1u);
@@ -81,10 +81,10 @@ TEST(InvalidatedMapping, a_run_that_cannot_map_it_goes_on_without) {
   EXPECT_EQ(s.user_reads(), 2u);
   EXPECT_EQ(s.world.net.pages.pinned_pages(), 0u);
   s.worker_ends_its_run();
-  EXPECT_EQ(s.world.device.counters().packets, 32u);
+  EXPECT_EQ(s.world.tx.device.counters().packets, 32u);
   s.guest_sends();
   s.worker_takes(1);
-  EXPECT_TRUE(s.world.queue.mapping.usable());
+  EXPECT_TRUE(s.world.tx.queue.mapping.usable());
 }
 
 TEST(InvalidatedMapping, written_pages_are_known_to_be_dirty) {
@@ -125,7 +125,7 @@ std::uint64_t looks_before_sleep(bool kicked_again) {
   s.worker_takes(1);
   if (kicked_again) s.world.worker.kicked(s.world.guest_core.now());
   s.worker_ends_its_run();
-  EXPECT_EQ(s.world.device.counters().packets, 32u);
+  EXPECT_EQ(s.world.tx.device.counters().packets, 32u);
   EXPECT_EQ(s.world.worker.wakeups(), 1u);
   return occurrences(s.world.worker_core, Cost::kFullBarrier, Step::kSuppress);
 }

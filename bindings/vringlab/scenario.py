@@ -66,9 +66,13 @@ class Scenario:
     """periodic or poisson, where offered_pps is set."""
 
     queue_pairs: int = 1
-    """Of io and macswap: each has a guest core and a generator of its own."""
+    """Of tx, rx, io and macswap: each has a guest core and, but for tx, a generator of its own.
+
+    Of tx and rx only the queue that is used exists. offered_pps and nic_pps are those of one
+    pair, packets of all. Several have no busy polling, invalidations, inline kicks, remote ring
+    or zero-copy."""
     workers: int = 1
-    """Of io and macswap: they serve the queues of the pairs in turn."""
+    """Of tx, rx, io and macswap: they serve the queues of the pairs in turn; one without sleeps."""
 
     message_bytes: int = 16384
     """Bytes of one write into a TCP stream."""
@@ -93,7 +97,7 @@ class Scenario:
     plan: AccessPlan = AccessPlan()  # noqa: RUF009
     """How ring metadata is reached."""
     tap_entries: int = 500
-    """Frames that wait in the TAP device for the worker."""
+    """Frames that wait in the TAP device for the worker, or for the reader of xdp_tx."""
     sink: str = "xdp_drop"
     """What the socket is and does with a frame, one of `sinks()`."""
     tx_batching: bool = True

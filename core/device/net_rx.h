@@ -135,7 +135,7 @@ class NetRx {
   // Takes chains until they have room for `bytes`.
   Room take_buffers(std::uint32_t bytes) {
     taken_ = 0;
-    piece_count_ = descriptors_ = 0;
+    piece_count_ = descriptors_ = in_ring_ = 0;
     while (bytes > 0) {
       if (taken_ == buffers_.size()) return Room::kNever;
       const Room room = take_buffer(bytes);
@@ -148,7 +148,8 @@ class NetRx {
     Chain chain{.room = std::span(pieces_).subspan(piece_count_)};
     RingError error = RingError::kNone;
     const Fetch fetch = ring_.next_chain(chain, error);
-    if (fetch != Fetch::kHead) return fetch == Fetch::kEmpty ? Room::kTooLittle : Room::kBroken;
+    if (fetch == Fetch::kEmpty) return more_may_come() ? Room::kTooLittle : Room::kNever;
+    if (fetch == Fetch::kBroken) return Room::kBroken;
     UsedElem& buffer = buffers_[taken_++];
     buffer.id = chain.head;
     // With indirect tables each chain may have as many descriptors as the ring: a
@@ -161,11 +162,18 @@ class NetRx {
       counters_.last_error = error;
       return Room::kRefused;
     }
+    in_ring_ += chain.in_ring();
     piece_count_ += chain.piece_count;
     buffer.len = std::min(bytes, chain.writable_bytes);
     bytes -= buffer.len;
     return Room::kEnough;
   }
+
+  // No entry is left to fetch. Every descriptor that the packet's chains don't have is
+  // the driver's, or will be when the run ends and what is complete is published; so it
+  // may offer more as long as there is one. How many descriptors its next chain would
+  // want only the driver knows: if there are too few for that, the packet waits.
+  bool more_may_come() const { return in_ring_ < ring_.state().size; }
 
   RingError check(const Chain& chain) const {
     if (chain.readable_count > 0) return RingError::kUnexpectedReadable;
@@ -226,6 +234,7 @@ class NetRx {
   std::vector<Piece> pieces_;      // of all chains of the packet at hand
   std::size_t piece_count_ = 0;    // of them, those in use
   std::size_t descriptors_ = 0;    // walked for the packet at hand
+  std::size_t in_ring_ = 0;        // of them, those of the ring's own table
   std::vector<UsedElem> buffers_;  // chains of the packet at hand, and what goes into them
   std::uint16_t taken_ = 0;        // of them, those fetched
   bool running_ = false;

@@ -17,15 +17,18 @@ struct Chain {
   std::uint32_t readable_bytes = 0;  // bytes the device may read
   std::uint32_t writable_bytes = 0;  // bytes the device may write
   std::uint16_t descriptors = 0;     // descriptors walked, indirect entries included
+  std::uint16_t to_table = 0;        // of the ring, up to one that names a table; 0: none does
 
   std::span<const Piece> readable() const { return room.first(readable_count); }
   std::span<const Piece> writable() const {
     return room.subspan(readable_count, piece_count - readable_count);
   }
+  // Descriptors of the ring that the chain has.
+  std::uint16_t in_ring() const { return to_table != 0 ? to_table : descriptors; }
   void start(std::uint16_t new_head) {
     head = new_head;
     readable_count = piece_count = readable_bytes = writable_bytes = 0;
-    descriptors = 0;
+    descriptors = to_table = 0;
   }
 };
 

@@ -86,6 +86,7 @@ inline RingError walk_chain(A& access, P& payload, std::uint16_t ring_size, bool
     if ((desc.flags & kDescIndirect) != 0) {
       if (!indirect) return RingError::kIndirectNotNegotiated;
       if ((desc.flags & kDescNext) != 0) return RingError::kIndirectWithNext;
+      chain.to_table = static_cast<std::uint16_t>(chain.descriptors + 1);
       return walk_indirect(payload, desc, ring_size, chain);
     }
     const RingError error = append_buffer(payload, desc, chain);

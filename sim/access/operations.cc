@@ -254,6 +254,8 @@ Operation TableBuilder::other(Op op) const {
       return all(Step::kSend, sink_.lone);
     case Op::kSinkFlush:
       return all(Step::kSend, sink_.flush);
+    case Op::kSinkRead:
+      return all(Step::kRead, sink_.read);
     case Op::kReleaseFrame:
       return one(Step::kSend, Cost::kFrameRelease);
     case Op::kCall:

@@ -53,6 +53,7 @@ enum class Op : std::uint8_t {
   kSinkFrame,     // one frame of a batch, by the sink
   kSinkLone,      // one that was sent alone
   kSinkFlush,     // the end of a call
+  kSinkRead,      // one frame taken by the reader behind the sink
   kReleaseFrame,  // a buffer given back unsent
   kCall,
   kRequeue,
@@ -147,6 +148,7 @@ class CostList {
   template <class... C>
   constexpr CostList(C... costs) : costs_{costs...}, count_(sizeof...(C)) {}  // NOLINT: a literal
 
+  constexpr bool empty() const { return count_ == 0; }
   const Cost* begin() const { return costs_.data(); }
   const Cost* end() const { return costs_.data() + count_; }
 
@@ -159,7 +161,8 @@ class CostList {
 struct SinkCosts {
   CostList frame;  // one frame of a batch
   CostList lone;  // one that was sent alone, in a socket buffer of its own where the sink has those
-  CostList flush;  // the end of each call
+  CostList flush;   // the end of each call
+  CostList read{};  // one frame, by the reader behind it on a core of its own, the copy apart
 };
 
 // The table that Core::run indexes: ring operations of the four variants, then Op.

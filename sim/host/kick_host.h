@@ -5,6 +5,16 @@
 
 namespace vringlab::sim {
 
+// Rings the worker's doorbell.
+struct RingBell {
+  Doorbells* bells;
+
+  void operator()(Core& core) const {
+    bells->kick = true;
+    bells->kick_ps = core.now();
+  }
+};
+
 // Serves kicks: either rings the worker's doorbell, or first lets the kick serve
 // some packets itself.
 template <class Worker>
@@ -15,8 +25,7 @@ struct KickHost {
 
   void operator()(Core& core) const {
     if (serve_inline && !worker->serve_inline(core)) return;
-    bells->kick = true;
-    bells->kick_ps = core.now();
+    RingBell{bells}(core);
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include "core/backend/net/xdp_buffer.h"
 #include "sim/access/model_access.h"
+#include "sim/host/sink.h"
 
 namespace vringlab::sim {
 
@@ -56,7 +57,7 @@ class NicCompletions {
 struct ToNic {
   NicCompletions* nic;
 
-  void frame(Core&, const XdpBuffer&) {}
+  Fate frame(Core&, const XdpBuffer&, std::byte*) { return Fate::kGone; }
   void lent(Core& core, std::uint16_t slot) { nic->lend(core, slot); }
 };
 

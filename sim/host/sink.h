@@ -65,12 +65,20 @@ class SkbMemory {
   std::uint32_t at_ = 0;
 };
 
-// Where frames end that nobody looks at.
-struct Nowhere {
-  void frame(Core&, const XdpBuffer&) {}
+// What becomes of a frame behind the sink.
+enum class Fate : std::uint8_t {
+  kGone,  // it has left, and its memory is the sink's to free
+  kKept,  // who keeps it frees its memory
+  kLost   // no room
 };
 
-// `Behind` is told of each frame that leaves, as behind.frame(core, buffer).
+// Where frames end that nobody looks at.
+struct Nowhere {
+  Fate frame(Core&, const XdpBuffer&, std::byte*) { return Fate::kGone; }
+};
+
+// `Behind` is given each frame that leaves, as behind.frame(core, buffer, memory), where
+// memory is what has to be freed, null if nothing, and says what becomes of it.
 template <class Behind>
 class ModelSink {
  public:
@@ -91,8 +99,7 @@ class ModelSink {
     for (const XdpBuffer& buffer : batch) {
       core.load(core.line_of(buffer.hard_start), Step::kSend);
       core.run(operation_index(Op::kSinkFrame));
-      behind_.frame(core, buffer);
-      pass_on(core, buffer.hard_start);
+      pass_on(core, buffer, buffer.hard_start);
     }
     core.run(operation_index(Op::kSinkFlush));
     return true;
@@ -113,8 +120,7 @@ class ModelSink {
       return error;
     }
     core.run(operation_index(Op::kSinkLone));
-    behind_.frame(core, buffer);
-    pass_on(core, bytes != 0 ? memory : nullptr);
+    pass_on(core, buffer, bytes != 0 ? memory : nullptr);
     core.run(operation_index(Op::kSinkFlush));
     return RingError::kNone;
   }
@@ -130,13 +136,14 @@ class ModelSink {
     lend_pages(core, lone);
     core.run(operation_index(Op::kSinkLone));
     core.run(operation_index(Op::kSinkFlush));
-    if (!nic_.take(core.now())) ++nic_dropped_;
+    if (!nic_.take(core.now())) ++dropped_;
     latency_->finish(core.now());
     behind_.lent(core, slot);
     return RingError::kNone;
   }
 
-  std::uint64_t nic_dropped() const { return nic_dropped_; }
+  // Frames that what is behind the sink had no room for.
+  std::uint64_t dropped() const { return dropped_; }
 
  private:
   void lend_pages(Core& core, const LoneFrame& lone) {
@@ -167,15 +174,23 @@ class ModelSink {
   }
 
   // The frame leaves; what is behind the sink may hold its buffer for a while.
-  void pass_on(Core& core, std::byte* buffer) {
-    if (!nic_.take(core.now())) ++nic_dropped_;
+  void pass_on(Core& core, const XdpBuffer& frame, std::byte* memory) {
+    const Fate fate = behind_.frame(core, frame, memory);
+    if (fate == Fate::kLost) return lose(core, memory);
+    if (fate == Fate::kGone && !nic_.take(core.now())) ++dropped_;
     latency_->finish(core.now());
-    if (buffer == nullptr) return;
+    if (memory == nullptr || fate == Fate::kKept) return;
     if (!held_.empty()) {
-      std::swap(buffer, held_[next_held_]);
+      std::swap(memory, held_[next_held_]);
       if (++next_held_ == held_.size()) next_held_ = 0;
     }
-    if (buffer != nullptr) frags_->release_uncharged(buffer);
+    if (memory != nullptr) frags_->release_uncharged(memory);
+  }
+  void lose(Core& core, std::byte* memory) {
+    ++dropped_;
+    core.run(operation_index(Op::kReleaseFrame));
+    latency_->finish(core.now());
+    if (memory != nullptr) frags_->release_uncharged(memory);
   }
 
   static constexpr std::uint32_t kPageBytes = 4096;
@@ -189,7 +204,7 @@ class ModelSink {
   LatencyLog* latency_;
   std::vector<std::byte*> held_;  // buffers not yet freed, in a ring
   std::size_t next_held_ = 0;
-  std::uint64_t nic_dropped_ = 0;
+  std::uint64_t dropped_ = 0;
 };
 static_assert(TxSink<ModelSink<Nowhere>, ModelPayload>);
 

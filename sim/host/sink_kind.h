@@ -13,6 +13,9 @@ struct SinkKind {
   bool program;        // runs an XDP program on each frame
   std::uint32_t held;  // frames that something behind the sink holds before it frees them
   SinkCosts costs;
+
+  // Is there a reader behind it, on a core of its own?
+  constexpr bool is_read() const { return !costs.read.empty(); }
 };
 
 }  // namespace vringlab::sim

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/backend/net/xdp_buffer.h"
+#include "sim/host/sink.h"
 #include "sim/host/tap_ring.h"
 #include "sim/machine/group.h"
 #include "sim/machine/tcp_wire.h"
@@ -77,8 +78,18 @@ class StreamEnd {
       : readers_(&readers), tap_(&tap), acked_(&acked), unacked_(sessions), acks_(acks) {}
 
   // RFC 1122 4.2.3.2: an acknowledgement at least every second full-sized segment.
-  void frame(Core& core, const XdpBuffer& buffer) {
-    const TcpWord word = TcpWord::from(buffer.frame());
+  Fate frame(Core& core, const XdpBuffer& buffer, std::byte*) {
+    take(core, TcpWord::from(buffer.frame()));
+    return Fate::kGone;
+  }
+
+ private:
+  struct Unacked {
+    std::uint32_t bytes = 0;
+    std::uint32_t segments = 0;
+  };
+
+  void take(Core& core, TcpWord word) {
     Unacked& session = unacked_[word.session];
     session.bytes += word.bytes;
     session.segments += (word.bytes + kTcpMss - 1) / kTcpMss;
@@ -90,12 +101,6 @@ class StreamEnd {
     session = {};
     *acked_ = {true, core.now()};
   }
-
- private:
-  struct Unacked {
-    std::uint32_t bytes = 0;
-    std::uint32_t segments = 0;
-  };
 
   Group<StreamReader>* readers_;
   TapRing* tap_;

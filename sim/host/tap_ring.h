@@ -39,12 +39,19 @@ class TapRing {
   // `memory` has memory_bytes(config).
   TapRing(DeviceContext& context, std::span<std::byte> memory, const TapRingConfig& config,
           LatencyLog& latency)
-      : context_(&context), memory_(memory), config_(config), latency_(&latency) {}
+      : context_(&context),
+        memory_(memory),
+        slots_at_(memory.data() + ring_bytes(config)),
+        slot_bytes_(slot_bytes(config)),
+        entries_(config.entries),
+        slots_(static_cast<std::uint32_t>(slots(config))),
+        latency_(&latency) {}
 
   // The writer's side, on `core`: a frame of `bytes`, at least eight, that begins with
   // `word`, by a writer whose work is `op`; false: the ring is full.
   bool put(Core& core, std::uint32_t bytes, std::uint64_t word, Op op = Op::kGenerate) {
-    core.load(core.line_of(entry(put_)), Step::kGenerate);  // free, or not?
+    const LineId entry_line = core.line_of(entry(put_));
+    core.load(entry_line, Step::kGenerate);  // free, or not?
     if (full()) {
       core.run(operation_index(Op::kGenerateFull));
       return false;
@@ -54,10 +61,10 @@ class TapRing {
     const LineId line = core.line_of(skb);
     core.store_lines(line, line + kSkbLines - 1, Step::kGenerate);
     write_frame(core, skb + kSkbBytes, bytes, word);
-    core.store(core.line_of(entry(put_)), Step::kGenerate);
+    core.store(entry_line, Step::kGenerate);
     std::memcpy(skb, &bytes, sizeof(bytes));
     latency_->start(core.now());
-    ++put_;
+    advance(put_);
     return true;
   }
 
@@ -71,7 +78,7 @@ class TapRing {
     core.run(operation_index(Op::kRxDequeue));
     freed_ = full();
     std::size_t count = 0;
-    for (; count < out.size() && pending(); ++count, ++taken_) {
+    for (; count < out.size() && pending(); ++count, advance(taken_)) {
       core.run(operation_index(Op::kRxEntry));
       const LineId line = core.line_of(entry(taken_));
       core.load(line, Step::kReceive);
@@ -97,8 +104,8 @@ class TapRing {
     core.store(core.line_of(packet.frame - kSkbBytes), Step::kReceive);
     latency_->finish(core.now());
   }
-  bool pending() const { return taken_ != put_; }
-  bool full() const { return put_ - taken_ == config_.entries; }
+  bool pending() const { return taken_.count != put_.count; }
+  bool full() const { return put_.count - taken_.count == entries_; }
   // Has the reader made room in a full ring? Asked once.
   bool freed() const { return freed_; }
   bool take_freed() { return std::exchange(freed_, false); }
@@ -115,11 +122,24 @@ class TapRing {
     return align_to_line(c.entries * kPointerBytes);
   }
 
-  std::byte* entry(std::uint64_t n) const {
-    return memory_.data() + n % config_.entries * kPointerBytes;
+  // How far a side has come, and where that is: a division a frame would be as dear as
+  // a cache miss that is simulated.
+  struct Place {
+    std::uint64_t count = 0;  // frames so far
+    std::uint32_t entry = 0;  // that is the next one's
+    std::uint32_t slot = 0;
+  };
+  void advance(Place& place) const {
+    ++place.count;
+    if (++place.entry == entries_) place.entry = 0;
+    if (++place.slot == slots_) place.slot = 0;
   }
-  std::byte* slot(std::uint64_t n) const {
-    return memory_.data() + ring_bytes(config_) + n % slots(config_) * slot_bytes(config_);
+
+  std::byte* entry(const Place& place) const {
+    return memory_.data() + std::size_t{place.entry} * kPointerBytes;
+  }
+  std::byte* slot(const Place& place) const {
+    return slots_at_ + std::size_t{place.slot} * slot_bytes_;
   }
 
   // The writer fills in the headers.
@@ -132,11 +152,14 @@ class TapRing {
 
   DeviceContext* context_;
   std::span<std::byte> memory_;
-  TapRingConfig config_;
+  std::byte* slots_at_;       // where the buffers begin
+  std::uint32_t slot_bytes_;  // of one of them
+  std::uint32_t entries_;
+  std::uint32_t slots_;
   LatencyLog* latency_;
-  std::uint64_t put_ = 0;    // frames put in so far
-  std::uint64_t taken_ = 0;  // of them, dequeued
-  bool freed_ = false;       // dequeued from a full ring
+  Place put_;           // the writer's
+  Place taken_;         // the reader's
+  bool freed_ = false;  // dequeued from a full ring
 };
 static_assert(RxSource<TapRing>);
 

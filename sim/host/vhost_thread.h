@@ -70,6 +70,7 @@ class VhostThread {
   const Core& core() const { return *core_; }
   bool runnable() const { return awake_; }
   std::uint64_t wakeups() const { return wakeups_; }
+  std::uint64_t step_ps() const { return step_ps_; }  // when the last step began
 
   // Work was queued at `at_ps`; a thread that sleeps is woken.
   void wake(std::uint64_t at_ps) {
@@ -81,6 +82,7 @@ class VhostThread {
   }
 
   void step() {
+    step_ps_ = core_->now();
     for (std::size_t tried = 0; tried < tx_.size() + rx_.size(); ++tried) {
       if (ready()) {
         if (!step_one()) next();
@@ -106,6 +108,7 @@ class VhostThread {
   std::size_t at_ = 0;  // whose turn it is
   bool awake_ = false;
   std::uint64_t wakeups_ = 0;
+  std::uint64_t step_ps_ = 0;
 };
 
 }  // namespace vringlab::sim

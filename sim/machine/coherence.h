@@ -44,52 +44,40 @@ class alignas(64) PrivateCaches {
 
   PrivateCaches(CoreId core, std::uint32_t lines, const HostPreset& host)
       : core_(core),
-        copies_(lines),
+        bit_(static_cast<std::uint16_t>(1u << core)),
+        numbers_(lines),
         l1_(lines, line_sets(host.l1_bytes, 8)),
         l2_(line_sets(host.l2_bytes, 8)) {}
 
   CoreId core() const { return core_; }
+  std::uint16_t bit() const { return bit_; }  // of the core in a set of cores
 
   // May this core use a line from its L1, for reading or for writing? Valid as
   // long as the caches, wherever they are moved.
   L1::View l1() const { return l1_.view(); }
   bool l1_reads(LineId line) const { return l1_.reads(line); }
   bool l1_writes(LineId line) const { return l1_.writes(line); }
+  bool l2_holds(LineId line) const { return l2_.holds(line, numbers_[line]); }
 
-  // Brings a line that L2 holds into L1; false: L2 holds it no more.
-  bool refill_l1(LineId line) {
-    const Copy copy = copies_[line];
-    if (!l2_.holds(line, copy.l2)) return false;
-    l1_.fill(line, copy.modified);
-    return true;
-  }
+  // Of a line that is not in L1; `modified`: this core is its modifier.
+  void refill_l1(LineId line, bool modified) { l1_.fill(line, modified); }
   void fill(LineId line, bool modified) {
     l1_.fill(line, modified);
-    copies_[line] = {l2_.fill(line), modified};
+    numbers_[line] = l2_.fill(line);
   }
   // Of a line in L1.
-  void start_modifying(LineId line) {
-    copies_[line].modified = true;
-    l1_.allow_writes(line);
-  }
-  void stop_modifying(LineId line) {
-    copies_[line].modified = false;
-    l1_.forbid_writes(line);
-  }
-  bool modifies(LineId line) const { return copies_[line].modified; }
+  void start_modifying(LineId line) { l1_.allow_writes(line); }
+  void stop_modifying(LineId line) { l1_.forbid_writes(line); }
   void invalidate(LineId line) {
-    copies_[line] = {};
+    numbers_[line] = 0;
     l1_.invalidate(line);
   }
 
  private:
-  struct Copy {
-    FillNumber l2 = 0;
-    bool modified = false;  // this core is the line's modifier
-  };
-  CoreId core_;               // whose these are
-  std::vector<Copy> copies_;  // by line
-  L1 l1_;                     // writable while this core is the line's modifier
+  CoreId core_;                      // whose these are
+  std::uint16_t bit_;                // 1 << core_
+  std::vector<FillNumber> numbers_;  // of the line in L2, by line
+  L1 l1_;                            // writable while this core is the line's modifier
   FifoTags<8> l2_;
 };
 
@@ -106,18 +94,40 @@ class Coherence {
   PrivateCaches& caches(CoreId core) { return private_[core]; }
   std::size_t lines() const { return lines_.size(); }
 
-  // An access that the core's own caches can't serve: where the line comes from.
-  // The core holds it afterwards, after a write as its modifier.
-  Level read_shared(PrivateCaches& own, LineId line);
-  Level write_shared(PrivateCaches& own, LineId line);
+  // Accesses that L1 does not allow, by who else has the line: where it comes from. The
+  // core holds it afterwards, after a write as its modifier.
+  //
+  // A read: true, L2 has it. Else from the other core that modified it, or from L3 or memory.
+  bool read_l2(PrivateCaches& own, LineId line) {
+    if (!own.l2_holds(line)) return false;
+    own.refill_l1(line, lines_[line].modifier == own.core());
+    return true;
+  }
+  bool modified_elsewhere(const PrivateCaches& own, LineId line) const {
+    const CoreId modifier = lines_[line].modifier;
+    return modifier != kNobody && modifier != own.core();
+  }
+  Level read_modified(PrivateCaches& own, LineId line);
+  Level read_unmodified(PrivateCaches& own, LineId line);
+  // A write of a line that nobody else has, one other core, or several.
+  unsigned others(const PrivateCaches& own, LineId line) const {
+    return lines_[line].sharers & ~unsigned{own.bit()};
+  }
+  Level write_unshared(PrivateCaches& own, LineId line);
+  Level write_from_one(PrivateCaches& own, LineId line, unsigned other);
+  Level write_from_several(PrivateCaches& own, LineId line, unsigned others);
 
   Level read(PrivateCaches& own, LineId line) {
     if (own.l1_reads(line)) return Level::kL1;
-    return own.refill_l1(line) ? Level::kL2 : read_shared(own, line);
+    if (read_l2(own, line)) return Level::kL2;
+    return modified_elsewhere(own, line) ? read_modified(own, line) : read_unmodified(own, line);
   }
   Level write(PrivateCaches& own, LineId line) {
     if (own.l1_writes(line)) return Level::kL1;
-    return own.modifies(line) && own.refill_l1(line) ? Level::kL2 : write_shared(own, line);
+    const unsigned sharers = others(own, line);
+    if (sharers == 0) return write_unshared(own, line);
+    return (sharers & (sharers - 1)) == 0 ? write_from_one(own, line, sharers)
+                                          : write_from_several(own, line, sharers);
   }
 
  private:
@@ -129,7 +139,6 @@ class Coherence {
     CoreId modifier = kNobody;  // core whose copy is newer than memory
   };
 
-  static std::uint16_t bit(CoreId core) { return static_cast<std::uint16_t>(1u << core); }
   static Level level_of(Distance distance) {
     constexpr Level kLevel[] = {Level::kL2, Level::kCcx, Level::kSocket, Level::kRemote};
     return kLevel[static_cast<std::size_t>(distance)];
@@ -143,16 +152,23 @@ class Coherence {
     state.l3 = l3_.fill(line);
     return Level::kDram;
   }
-  // Takes the line from `sharers`. Invalidations go out in parallel: the level of
-  // the farthest counts.
-  Level invalidate(CoreId core, LineId line, unsigned sharers) {
-    Level worst = Level::kL1;
-    for (; sharers != 0; sharers &= sharers - 1) {
-      const auto other = static_cast<CoreId>(std::countr_zero(sharers));
-      private_[other].invalidate(line);
-      worst = std::max(worst, transfer(core, other));
+  // Takes the line from the one core that `sharer` is the bit of.
+  Level invalidate(CoreId core, LineId line, unsigned sharer) {
+    const auto other = static_cast<CoreId>(std::countr_zero(sharer));
+    private_[other].invalidate(line);
+    return transfer(core, other);
+  }
+  void own_it(PrivateCaches& own, LineId line) {
+    lines_[line].sharers = own.bit();
+    lines_[line].modifier = own.core();
+  }
+  // What the last step of a write is where others had the line.
+  void hold_modified(PrivateCaches& own, LineId line) {
+    if (own.l1_reads(line)) {
+      own.start_modifying(line);
+    } else {
+      own.fill(line, true);
     }
-    return worst;
   }
 
   std::vector<Line> lines_;
@@ -161,39 +177,58 @@ class Coherence {
   FifoTags<16> l3_;
 };
 
-// These two are inlined by force: each miss runs one of them, and a call of this
-// many registers costs half of what they do.
-[[gnu::always_inline]] inline Level Coherence::read_shared(PrivateCaches& own, LineId line) {
+// These are inlined by force: each miss runs one of them, in a function of its own that
+// needs few registers and makes no call.
+[[gnu::always_inline]] inline Level Coherence::read_modified(PrivateCaches& own, LineId line) {
   Line& state = lines_[line];
-  const CoreId core = own.core();
   const CoreId modifier = state.modifier;
-  state.sharers = static_cast<std::uint16_t>(state.sharers | bit(core));
-  own.fill(line, modifier == core);
-  if (modifier == kNobody || modifier == core) return shared_level(state, line);
-  private_[modifier].stop_modifying(line);
-  state.modifier = kNobody;  // both share a clean copy now, and so does L3
+  const Level level = transfer(own.core(), modifier);
+  state.sharers = static_cast<std::uint16_t>(state.sharers | own.bit());
   if (!l3_.holds(line, state.l3)) state.l3 = l3_.fill(line);
-  return transfer(core, modifier);
+  state.modifier = kNobody;  // both share a clean copy now, and so does L3
+  private_[modifier].stop_modifying(line);
+  own.fill(line, false);
+  return level;
 }
 
-[[gnu::always_inline]] inline Level Coherence::write_shared(PrivateCaches& own, LineId line) {
+[[gnu::always_inline]] inline Level Coherence::read_unmodified(PrivateCaches& own, LineId line) {
   Line& state = lines_[line];
-  const CoreId core = own.core();
-  const unsigned others = state.sharers & ~unsigned{bit(core)};
-  state.sharers = bit(core);
-  state.modifier = core;
-  Level level = Level::kL1;  // held and shared with nobody: no message, no wait
-  if (others != 0) level = invalidate(core, line, others);
+  state.sharers = static_cast<std::uint16_t>(state.sharers | own.bit());
+  own.fill(line, state.modifier == own.core());
+  return shared_level(state, line);
+}
+
+// Held and shared with nobody: no message, no wait.
+[[gnu::always_inline]] inline Level Coherence::write_unshared(PrivateCaches& own, LineId line) {
+  own_it(own, line);
   if (own.l1_reads(line)) {
     own.start_modifying(line);
-  } else if (others == 0 && own.refill_l1(line)) {
-    own.start_modifying(line);
-    level = Level::kL2;
-  } else {
-    if (others == 0) level = shared_level(state, line);
-    own.fill(line, true);
+    return Level::kL1;
   }
+  if (own.l2_holds(line)) {
+    own.refill_l1(line, true);
+    return Level::kL2;
+  }
+  own.fill(line, true);
+  return shared_level(lines_[line], line);
+}
+
+[[gnu::always_inline]] inline Level Coherence::write_from_one(PrivateCaches& own, LineId line,
+                                                              unsigned other) {
+  const Level level = invalidate(own.core(), line, other);
+  hold_modified(own, line);
+  own_it(own, line);
   return level;
+}
+
+// Invalidations go out in parallel: the level of the farthest counts.
+inline Level Coherence::write_from_several(PrivateCaches& own, LineId line, unsigned others) {
+  own_it(own, line);
+  Level worst = Level::kL1;
+  for (; others != 0; others &= others - 1)
+    worst = std::max(worst, invalidate(own.core(), line, others & -others));
+  hold_modified(own, line);
+  return worst;
 }
 
 }  // namespace vringlab::sim

@@ -67,6 +67,7 @@ Core::Core(Machine& machine, CoreId id, std::span<const Operation> operations, s
   for (const Operation& o : operations)
     operations_.push_back({o.lead_ps, o.tail_ps, o.lead_ps + o.tail_ps, 0, o.step, o.drains});
   hot_ = operations_.data();
+  for (std::size_t event = 0; event < kEvents; ++event) events_[event].ps = machine.event_ps[event];
 }
 
 void Core::drain(Step step) {
@@ -86,12 +87,18 @@ inline void Core::wait_for(Level level, LineId line, Step step) {
 }
 
 void Core::load_miss(LineId line, Step step) {
-  if (!caches_->refill_l1(line)) return load_shared(line, step);
-  wait_for(Level::kL2, line, step);
+  Coherence& lines = machine_->coherence;
+  if (lines.read_l2(*caches_, line)) return wait_for(Level::kL2, line, step);
+  if (!lines.modified_elsewhere(*caches_, line)) return load_unmodified(line, step);
+  load_modified(line, step);
 }
 
-[[gnu::noinline]] void Core::load_shared(LineId line, Step step) {
-  wait_for(machine_->coherence.read_shared(*caches_, line), line, step);
+[[gnu::noinline]] void Core::load_modified(LineId line, Step step) {
+  wait_for(machine_->coherence.read_modified(*caches_, line), line, step);
+}
+
+[[gnu::noinline]] void Core::load_unmodified(LineId line, Step step) {
+  wait_for(machine_->coherence.read_unmodified(*caches_, line), line, step);
 }
 
 void Core::load_many(LineId first, LineId last, Step step) {
@@ -109,13 +116,36 @@ void Core::load_many(LineId first, LineId last, Step step) {
 }
 
 void Core::store_miss(LineId line, Step step) {
-  if (!caches_->modifies(line) || !caches_->refill_l1(line)) return store_shared(line, step);
-  count(store_event(Level::kL2), step);
+  Coherence& lines = machine_->coherence;
+  const unsigned others = lines.others(*caches_, line);
+  if (others == 0) return store_unshared(line, step);
+  if ((others & (others - 1)) != 0) return store_contended(line, step);
+  count(store_event(lines.write_from_one(*caches_, line, others)), step);
 }
 
-[[gnu::noinline]] void Core::store_shared(LineId line, Step step) {
-  const Level level = machine_->coherence.write_shared(*caches_, line);
+void Core::store_many(LineId first, LineId last, Step step) {
+  Coherence& lines = machine_->coherence;
+  for (LineId line = first; line <= last; ++line) {
+    if (l1_.writes(line)) continue;
+    const unsigned others = lines.others(*caches_, line);
+    if ((others & (others - 1)) != 0) {
+      store_contended(line, step);
+    } else if (others == 0) {
+      const Level level = lines.write_unshared(*caches_, line);
+      if (level != Level::kL1) count(store_event(level), step);
+    } else {
+      count(store_event(lines.write_from_one(*caches_, line, others)), step);
+    }
+  }
+}
+
+[[gnu::noinline]] void Core::store_unshared(LineId line, Step step) {
+  const Level level = machine_->coherence.write_unshared(*caches_, line);
   if (level != Level::kL1) count(store_event(level), step);
+}
+
+[[gnu::noinline]] void Core::store_contended(LineId line, Step step) {
+  count(store_event(machine_->coherence.write(*caches_, line)), step);
 }
 
 void Core::tlb_miss(std::uint32_t page, Step step) {
@@ -132,9 +162,9 @@ Ledger Core::ledger() const {
   }
   for (std::size_t event = 0; event < kEvents; ++event) {
     for (std::size_t step = 0; step < kSteps; ++step) {
-      const std::uint64_t times = events_[event][step];
+      const std::uint64_t times = events_[event].times[step];
       if (times > 0)
-        all.add(cost_of(event), static_cast<Step>(step), machine_->event_ps[event] * times, times);
+        all.add(cost_of(event), static_cast<Step>(step), events_[event].ps * times, times);
     }
   }
   return all;

@@ -130,8 +130,11 @@ class Core {
     }
   }
   void store_lines(LineId first, LineId last, Step step) {
-    store(first, step);
-    for (LineId line = first; line < last;) store(++line, step);
+    if (first == last) {
+      store(first, step);
+    } else {
+      store_many(first, last, step);
+    }
   }
 
   // The bytes of one copy, both ends in L1.
@@ -169,20 +172,31 @@ class Core {
     bool drains;
   };
 
+  // An event's price, and how often each step had it: with 31 steps 256 bytes, so that it
+  // is found by a shift.
+  struct EventCount {
+    std::uint64_t ps;
+    std::array<std::uint64_t, kSteps> times;
+  };
+
   // A barrier lets nothing later start before the oldest outstanding load is
   // done: what out-of-order execution would have hidden is waited for.
   void drain(Step step);
   void count(Event event, Step step) {
-    clock_ps_ += machine_->event_ps[static_cast<std::size_t>(event)];
-    ++events_[static_cast<std::size_t>(event)][index(step)];
+    EventCount& counted = events_[static_cast<std::size_t>(event)];
+    clock_ps_ += counted.ps;
+    ++counted.times[index(step)];
   }
-  // A miss that L2 serves, nearly half of them, needs few registers; the others
-  // are calls of their own, so that it doesn't save theirs.
+  // Each way that a miss can go is a function of its own, so that none has to save
+  // registers for another.
   void load_miss(LineId line, Step step);
-  void load_shared(LineId line, Step step);
+  void load_modified(LineId line, Step step);
+  void load_unmodified(LineId line, Step step);
   void load_many(LineId first, LineId last, Step step);
   void store_miss(LineId line, Step step);
-  void store_shared(LineId line, Step step);
+  void store_many(LineId first, LineId last, Step step);
+  void store_unshared(LineId line, Step step);
+  void store_contended(LineId line, Step step);
   void wait_for(Level level, LineId line, Step step);
   void tlb_miss(std::uint32_t page, Step step);
 
@@ -199,7 +213,7 @@ class Core {
   std::uint64_t idle_ps_ = 0;  // part of the clock spent waiting
   std::vector<HotOperation> operations_;
   std::span<const Operation> table_;
-  std::array<std::array<std::uint64_t, kSteps>, kEvents> events_{};
+  std::array<EventCount, kEvents> events_{};
   Ledger ledger_;  // what was charged one by one
 };
 

@@ -2,6 +2,7 @@
 // grow with their number.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -17,6 +18,13 @@ class Histogram {
     ++total_;
     sum_ += value;
     if (value > max_) max_ = value;
+  }
+  // The values of another one as well.
+  void add(const Histogram& other) {
+    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+    total_ += other.total_;
+    sum_ += other.sum_;
+    max_ = std::max(max_, other.max_);
   }
   std::uint64_t total() const { return total_; }
   std::uint64_t sum() const { return sum_; }

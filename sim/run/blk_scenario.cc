@@ -109,7 +109,8 @@ void check_blk(const Scenario& s) {
   check_form_uses(s.blk);
   check_layers(s);
   check_cache(s.blk);
-  if (s.busy_poll_us != 0) refuse("busy_poll_us", s.busy_poll_us, "0 where workload is blk");
+  if (s.queue_pairs != 1) refuse("queue_pairs", s.queue_pairs, "1 where workload is blk");
+  if (s.offered_pps != 0) refuse("offered_pps", s.offered_pps, "0 where workload is blk");
 }
 
 }  // namespace vringlab::sim

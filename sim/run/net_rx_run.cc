@@ -11,25 +11,26 @@ namespace {
 
 // Tells the actors what the last step raised.
 void deliver(NetRxWorld& world, std::uint64_t start_ps, bool guest_first, bool generator_first) {
-  deliver_bells(world, start_ps, guest_first);
-  if (world.tap.take_freed()) world.generator.freed(start_ps, generator_first);
-  if (!world.generator.arrived() || !world.worker.asleep()) return;
-  const std::uint64_t arrival_ps = world.generator.take_arrival();
+  RxSide& rx = world.rx;
+  deliver_bells(world, rx.queue, start_ps, guest_first);
+  if (rx.tap.take_freed()) rx.generator.freed(start_ps, generator_first);
+  if (!rx.generator.arrived() || !world.worker.asleep()) return;
+  const std::uint64_t arrival_ps = rx.generator.take_arrival();
   // A worker at work looks by itself, and one that lacks buffers waits for the guest.
-  if (!world.tap.pending() || world.device.lacks_buffers()) return;
-  world.generator.wakes();
+  if (!rx.tap.pending() || rx.device.lacks_buffers()) return;
+  rx.generator.wakes();
   world.worker.kicked(arrival_ps);
 }
 
 void run_world(NetRxWorld& world, const Scenario& s, RunControl* control) {
   Scheduler scheduler(tie_ranks<4>(s.tie_seed), world.guest, world.worker, world.invalidator,
-                      world.generator);
+                      world.rx.generator);
   const bool guest_first = scheduler.first(NetRxWorld::kGuestCore, NetRxWorld::kWorkerCore);
   const bool generator_first = scheduler.first(NetRxWorld::kGeneratorCore, NetRxWorld::kWorkerCore);
   scheduler.run([&] { return world.worker.broken() || world.guest.done(); },
                 [&] {
-                  return world.queue.bells.any() || world.tap.freed() ||
-                         (world.generator.arrived() && world.worker.asleep());
+                  return world.rx.queue.bells.any() || world.rx.tap.freed() ||
+                         (world.rx.generator.arrived() && world.worker.asleep());
                 },
                 [&](std::size_t, std::uint64_t start_ps) {
                   deliver(world, start_ps, guest_first, generator_first);
@@ -38,21 +39,21 @@ void run_world(NetRxWorld& world, const Scenario& s, RunControl* control) {
                   report(control, world.guest.received());
                 });
   // What the generator lost until the guest's last step, which ended the run.
-  world.generator.freed(world.guest.step_ps(),
-                        scheduler.first(NetRxWorld::kGeneratorCore, NetRxWorld::kGuestCore));
+  world.rx.generator.freed(world.guest.step_ps(),
+                           scheduler.first(NetRxWorld::kGeneratorCore, NetRxWorld::kGuestCore));
 }
 
 RunResult collect(NetRxWorld& world) {
   RunResult r;
-  const NetRxCounters& counters = world.rx.counters();
+  const NetRxCounters& counters = world.rx.rx.counters();
   r.packets = world.guest.received();
   r.bytes = world.guest.bytes();
   r.refused = counters.refused;
-  r.dropped = counters.dropped + world.generator.lost();
+  r.dropped = counters.dropped + world.rx.generator.lost();
   r.batches = counters.batches;
   r.calls = counters.calls;
   set_elapsed(r, world.guest_core.now());
-  collect_queue(r, world);
+  collect_queue(r, world, world.rx);
   r.cores.push_back(core_result("generator", world.generator_core));
   return r;
 }

@@ -3,29 +3,20 @@
 #pragma once
 
 #include "sim/guest/receiver.h"
-#include "sim/host/generator.h"
 #include "sim/host/invalidator.h"
 #include "sim/host/kick_host.h"
-#include "sim/host/rx_queue.h"
 #include "sim/host/vhost_worker.h"
-#include "sim/run/net_machine.h"
+#include "sim/run/rx_side.h"
 
 namespace vringlab::sim {
 
-struct RxLayout {
-  QueueLayout queue;
-  TapRingConfig tap;
-  MemorySizes sizes;
-};
-RxLayout lay_out_rx(const Scenario& scenario);
+ReceiverConfig receiver_config(const Scenario& scenario);
 
 class NetRxWorld {
  public:
   explicit NetRxWorld(const Scenario& scenario);
 
-  using Rx = NetRx<ModelAccess, ModelPayload, TapRing, ModelCaller>;
-  using Device = RxQueue<Rx>;
-  using Worker = VhostWorker<Device>;
+  using Worker = VhostWorker<RxSide::Device>;
   using Guest = Receiver<KickHost<Worker>>;
 
   static constexpr CoreId kGuestCore = 0;
@@ -34,6 +25,7 @@ class NetRxWorld {
   static constexpr CoreId kGeneratorCore = 3;
 
  private:
+  MemorySizes sizes_;
   RxLayout layout_;
 
  public:
@@ -42,15 +34,10 @@ class NetRxWorld {
   Core worker_core;
   Core control_core;
   Core generator_core;
-  NetQueue queue;
-  LatencyLog latency;
-  TapRing tap;
-  Rx rx;
-  Device device;
+  RxSide rx;
   Worker worker;
   Guest guest;
   Invalidator invalidator;
-  Generator generator;
 };
 
 }  // namespace vringlab::sim

@@ -1,66 +1,36 @@
-// All objects of a scenario of queue pairs: each pair has a generator in the host, a
-// receive queue, a guest that sends back what it gets, a transmit queue and a sink.
-// Workers serve the queues of the pairs in turn; there may be fewer workers than pairs.
+// All objects of a scenario of queue pairs: each pair has a guest on a core of its own and,
+// where frames come from outside, a generator in the host. Workers serve the queues of the
+// pairs in turn; there may be fewer workers than pairs.
 #pragma once
 
 #include <deque>
 #include <memory>
 
-#include "core/device/net_tx.h"
-#include "sim/guest/forwarder.h"
-#include "sim/host/generator.h"
-#include "sim/host/rx_queue.h"
-#include "sim/host/sink.h"
-#include "sim/host/vhost_thread.h"
 #include "sim/machine/group.h"
-#include "sim/run/net_machine.h"
+#include "sim/run/pairs.h"
 
 namespace vringlab::sim {
 
-// Of one pair.
-struct PairLayout {
-  QueueLayout rx;
-  QueueLayout tx;
-  TapRingConfig tap;
-  std::uint64_t frag_begin = 0;  // in host memory: page fragments, socket buffers, the TAP's ring
-  std::uint64_t frag_bytes = 0;
-};
-
-class QueuePair {
- public:
-  using Sink = ModelSink<Nowhere>;
-  using Tx = NetTx<ModelAccess, ModelPayload, ModelFrags, Sink, ModelCaller>;
-  using Rx = NetRx<ModelAccess, ModelPayload, TapRing, ModelCaller>;
-  using RxDevice = RxQueue<Rx>;
-  using Thread = VhostThread<Tx, RxDevice>;
-
-  QueuePair(NetMachine& net, const Scenario& scenario, const PairLayout& layout, Core& guest,
-            Core& generator, Core& worker, Core& control);
-
-  NetQueue rx_queue;
-  NetQueue tx_queue;
-  LatencyLog rx_latency;
-  LatencyLog tx_latency;
-  TapRing tap;
-  ModelFrags frags;
-  Sink sink;
-  Rx rx;
-  RxDevice rx_device;
-  Tx tx;
-  VhostTask<RxDevice> rx_task;
-  VhostTask<Tx> tx_task;
-  Forwarder guest;
-  Generator generator;
-  Thread* thread = nullptr;  // that serves it
-};
-
+template <class Pair>
 class PairsWorld {
  public:
-  explicit PairsWorld(const Scenario& scenario);
+  explicit PairsWorld(const Scenario& scenario)
+      : layouts_(lay_out(scenario, sizes_)),
+        net(scenario, sizes_, static_cast<CoreId>(pair_cores(scenario))),
+        control_core(new_core()),
+        worker_cores(new_cores(scenario.workers)),
+        guest_cores(new_cores(scenario.queue_pairs)),
+        generator_cores(new_cores(Pair::kGenerates ? scenario.queue_pairs : 0)),
+        reader_cores(new_cores(Pair::kSends && net.sink.is_read() ? scenario.queue_pairs : 0)) {
+    for (Core* core : worker_cores) threads.add(*core);
+    for (std::size_t i = 0; i < layouts_.size(); ++i) add_pair(scenario, i);
+  }
 
  private:
+  using Layouts = std::vector<typename Pair::Layout>;
+
   MemorySizes sizes_;
-  std::vector<PairLayout> layouts_;
+  Layouts layouts_;
 
  public:
   NetMachine net;
@@ -69,12 +39,48 @@ class PairsWorld {
   std::vector<Core*> worker_cores;
   std::vector<Core*> guest_cores;
   std::vector<Core*> generator_cores;
-  std::vector<std::unique_ptr<QueuePair>> pairs;
-  Group<QueuePair::Thread> threads;
+  std::vector<Core*> reader_cores;
+  Group<PairThread> threads;
+  std::vector<std::unique_ptr<Pair>> pairs;
+  Earliest<typename Pair::Guest> guests;
+  Earliest<Generator> generators;
+  Earliest<TapReader> readers;
 
  private:
-  Core& new_core();
-  std::vector<Core*> new_cores(std::uint32_t count);
+  static Layouts lay_out(const Scenario& s, MemorySizes& sizes) {
+    Layouts layouts;
+    Layout guest(s.ring_offset);
+    for (std::uint32_t i = 0; i < s.queue_pairs; ++i)
+      layouts.push_back(Pair::lay_out(s, guest, sizes.host_bytes));
+    sizes.guest_bytes = guest.end();
+    return layouts;
+  }
+
+  Core& new_core() {
+    return cores.emplace_back(net.machine, static_cast<CoreId>(cores.size()), net.operations,
+                              net.tlb_pages());
+  }
+  std::vector<Core*> new_cores(std::uint32_t count) {
+    std::vector<Core*> made;
+    for (std::uint32_t i = 0; i < count; ++i) made.push_back(&new_core());
+    return made;
+  }
+
+  void add_pair(const Scenario& s, std::size_t i) {
+    const std::size_t worker = i % worker_cores.size();
+    const PairCores of_pair{*guest_cores[i], *worker_cores[worker], control_core,
+                            Pair::kGenerates ? generator_cores[i] : nullptr,
+                            reader_cores.empty() ? nullptr : reader_cores[i]};
+    Pair& pair = *pairs.emplace_back(
+        std::make_unique<Pair>(net, s, layouts_[i], of_pair, threads[worker], i));
+    guests.add(pair.guest);
+    if constexpr (Pair::kGenerates) generators.add(pair.rx.generator);
+    if constexpr (Pair::kSends) {
+      if (!reader_cores.empty()) readers.add(*pair.tx.reader);
+    }
+    net.machine.coherence.set_distance(of_pair.guest.id(), of_pair.worker.id(),
+                                       distance_of(s.distance));
+  }
 };
 
 }  // namespace vringlab::sim

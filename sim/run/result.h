@@ -17,7 +17,7 @@ struct LedgerRow {
 };
 
 struct CoreResult {
-  std::string name;           // guest, worker or control
+  std::string name;           // guest, worker, control, or another by its work
   std::uint64_t busy_ps = 0;  // equals the sum of its ledger
   std::uint64_t idle_ps = 0;
   std::vector<LedgerRow> ledger;  // rows that are not zero, by step, then cost

@@ -13,7 +13,7 @@ RunResult run(const Scenario& scenario, RunControl* control) {
   check_scenario(scenario);
   if (scenario.workload == "stream" || scenario.workload == "rr")
     return run_stream(scenario, control);
-  if (scenario.workload == "io" || scenario.workload == "macswap")
+  if (scenario.workload == "io" || scenario.workload == "macswap" || scenario.queue_pairs > 1)
     return run_pairs(scenario, control);
   if (scenario.workload == "blk") return run_blk(scenario, control);
   if (scenario.zerocopy) return run_zerocopy(scenario, control);

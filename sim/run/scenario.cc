@@ -47,6 +47,31 @@ void check_receive(const Scenario& s) {
   if (s.packet_bytes < 42) refuse("packet_bytes", s.packet_bytes, "at least 42, headers included");
 }
 
+// Several queues share threads that neither poll nor are served by kicks; their mappings
+// stay, and their memory is at home.
+void check_pairs(const Scenario& s) {
+  if (s.queue_pairs == 1) return;
+  if (s.zerocopy) refuse("zerocopy", "true", "false where queue_pairs is not 1");
+  if (s.inline_packets != 0)
+    refuse("inline_packets", s.inline_packets, "0 where queue_pairs is not 1");
+  if (s.busy_poll_us != 0) refuse("busy_poll_us", s.busy_poll_us, "0 where queue_pairs is not 1");
+  if (s.invalidations_per_s != 0)
+    refuse("invalidations_per_s", s.invalidations_per_s, "0 where queue_pairs is not 1");
+  if (s.ring_remote) refuse("ring_remote", "true", "false where queue_pairs is not 1");
+}
+
+// Frames that wait in a TAP's ring take memory of their own.
+void check_tap(const Scenario& s) {
+  if (!find_sink(s.sink).is_read()) return;
+  constexpr std::uint32_t kMaxRead = 4096;
+  if (s.tap_entries > kMaxRead)
+    refuse("tap_entries", s.tap_entries, "at most 4096 where the sink is read");
+  if (s.workload == "rx") return;
+  constexpr std::uint32_t kCores = Coherence::kMaxCores;
+  if (pair_cores(s) > kCores)
+    refuse("queue_pairs", s.queue_pairs, "such that all cores are at most 16");
+}
+
 // What a workload does not simulate is refused, not ignored.
 void check_unused(const Scenario& s) {
   if (s.workload == "tx") return;
@@ -70,6 +95,8 @@ void check_streams(const Scenario& s) {
   in_range<std::uint64_t>("send_buffer_bytes", s.send_buffer_bytes, 4096, 1u << 30);
   in_range("stream_ms", s.stream_ms, 0.001, 1e6);
   if (s.workload != "stream" && s.workload != "rr") return;
+  if (s.queue_pairs != 1) refuse("queue_pairs", s.queue_pairs, "1 where workload is stream or rr");
+  if (s.workers != 1) refuse("workers", s.workers, "1 where workload is stream or rr");
   if (s.sink != "host_tcp")
     refuse("sink", "\"" + s.sink + "\"", "host_tcp where workload is stream or rr");
   if (s.ring_size < 64)
@@ -112,6 +139,12 @@ void check_device(const Scenario& s) {
 
 }  // namespace
 
+std::uint32_t pair_cores(const Scenario& s) {
+  const std::uint32_t generators = s.workload != "tx" ? 1 : 0;
+  const std::uint32_t readers = s.workload != "rx" && find_sink(s.sink).is_read() ? 1 : 0;
+  return 1 + s.workers + s.queue_pairs * (1 + generators + readers);
+}
+
 std::vector<SinkInfo> sink_infos() {
   std::vector<SinkInfo> infos;
   for (const SinkKind& kind : sink_kinds())
@@ -123,6 +156,8 @@ void check_scenario(const Scenario& scenario) {
   check_machine(scenario);
   check_guest(scenario);
   check_unused(scenario);
+  check_pairs(scenario);
+  check_tap(scenario);
   check_receive(scenario);
   check_streams(scenario);
   check_ring(scenario);

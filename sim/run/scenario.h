@@ -81,7 +81,7 @@ struct Scenario {
   double offered_pps = 0;                // packets a second; 0: as fast as the guest can
   std::string arrival = "periodic";      // periodic or poisson, where offered_pps is set
 
-  // Queue pairs.
+  // Queue pairs; of tx and rx, queues.
   std::uint32_t queue_pairs = 1;  // each with a guest core and a generator of its own
   std::uint32_t workers = 1;      // that serve the queues of the pairs in turn
 
@@ -102,7 +102,7 @@ struct Scenario {
 
   // The device: vhost-net transmit into a socket.
   AccessPlan plan;                         // how ring metadata is reached
-  std::uint32_t tap_entries = 500;         // frames that wait in the TAP for the worker
+  std::uint32_t tap_entries = 500;         // frames that wait in the TAP for the worker or a reader
   std::string sink = "xdp_drop";           // what the socket is and does with a frame
   bool tx_batching = true;                 // XDP buffers in batches; else one call a frame
   bool zerocopy = false;                   // long frames are lent to the socket, not copied
@@ -123,6 +123,9 @@ struct Scenario {
   std::uint64_t tie_seed = 0;  // 0: equal clocks go by actor; else permuted
   bool skip_polls = true;      // empty guest polls are accounted in a row, not stepped
 };
+
+// How many cores a scenario of queue pairs has: those of each pair, workers, and control.
+std::uint32_t pair_cores(const Scenario& scenario);
 
 // What Scenario::sink may name.
 struct SinkInfo {

@@ -177,6 +177,71 @@ TEST(CheckScenario, what_a_workload_does_not_simulate_is_refused) {
   EXPECT_EQ(with("stream", remote), "ring_remote = true: must be false" + end);
 }
 
+TEST(CheckScenario, what_several_queues_do_not_have_is_refused) {
+  const auto with = [](std::uint32_t pairs, auto change) {
+    return refusal_with([&](Scenario& s) {
+      s.queue_pairs = pairs;
+      s.sink = "macvtap";
+      change(s);
+    });
+  };
+  const std::string end = " where queue_pairs is not 1";
+  const auto expect = [&](const std::string& text, auto change) {
+    EXPECT_EQ(with(1, change), "");
+    EXPECT_EQ(with(2, change), text + end);
+  };
+  expect("zerocopy = true: must be false", [](Scenario& s) { s.zerocopy = true; });
+  expect("inline_packets = 1: must be 0", [](Scenario& s) { s.inline_packets = 1; });
+  expect("busy_poll_us = 2: must be 0", [](Scenario& s) { s.busy_poll_us = 2; });
+  expect("invalidations_per_s = 3: must be 0", [](Scenario& s) { s.invalidations_per_s = 3; });
+  expect("ring_remote = true: must be false", [](Scenario& s) { s.ring_remote = true; });
+  EXPECT_EQ(with(5, [](Scenario& s) { s.workers = 5; }), "");
+}
+
+// Each pair has a reader too where the sink is read; of rx nothing is sent.
+TEST(CheckScenario, cores_of_queue_pairs_are_bounded) {
+  const auto with = [](const char* workload, std::uint32_t pairs, std::uint32_t workers) {
+    return refusal_with([&](Scenario& s) {
+      s.workload = workload;
+      s.sink = "xdp_tx";
+      s.queue_pairs = pairs;
+      s.workers = workers;
+    });
+  };
+  EXPECT_EQ(with("tx", 5, 5), "");
+  EXPECT_EQ(with("rx", 5, 5), "");
+  EXPECT_EQ(with("io", 4, 3), "");
+  EXPECT_EQ(with("io", 4, 4), "queue_pairs = 4: must be such that all cores are at most 16");
+  EXPECT_EQ(with("io", 1, 5), "");
+}
+
+TEST(CheckScenario, a_ring_that_is_read_is_not_too_long) {
+  const auto with = [](const char* sink, std::uint32_t entries) {
+    return refusal_with([&](Scenario& s) {
+      s.sink = sink;
+      s.tap_entries = entries;
+    });
+  };
+  EXPECT_EQ(with("xdp_tx", 4096), "");
+  EXPECT_EQ(with("xdp_drop", 4097), "");
+  EXPECT_EQ(with("xdp_tx", 4097),
+            "tap_entries = 4097: must be at most 4096 where the sink is read");
+}
+
+TEST(CheckScenario, streams_share_one_pair_and_one_worker) {
+  const auto with = [](const char* workload, std::uint32_t pairs, std::uint32_t workers) {
+    return refusal_with([&](Scenario& s) {
+      s.workload = workload;
+      s.sink = "host_tcp";
+      s.queue_pairs = pairs;
+      s.workers = workers;
+    });
+  };
+  EXPECT_EQ(with("rr", 1, 1), "");
+  EXPECT_EQ(with("rr", 2, 1), "queue_pairs = 2: must be 1 where workload is stream or rr");
+  EXPECT_EQ(with("stream", 1, 2), "workers = 2: must be 1 where workload is stream or rr");
+}
+
 TEST(CheckScenario, received_frames_fit_their_buffers) {
   const auto with = [](const char* workload, std::uint32_t bytes, bool mergeable) {
     return refusal_with([&](Scenario& s) {

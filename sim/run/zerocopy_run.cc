@@ -11,7 +11,7 @@ namespace {
 
 // Tells the actors what the last step raised.
 void deliver(ZeroCopyWorld& world, std::uint64_t start_ps, bool guest_first) {
-  deliver_bells(world, start_ps, guest_first);
+  deliver_bells(world, world.queue, start_ps, guest_first);
   if (!world.nic.completed()) return;
   world.device.complete(world.nic.take(), false);
   // A worker at work looks by itself; one that sleeps is woken when all are done.
@@ -38,15 +38,15 @@ void run_world(ZeroCopyWorld& world, const Scenario& s, RunControl* control) {
 RunResult collect(ZeroCopyWorld& world) {
   RunResult r;
   const NetTxZeroCopyCounters& counters = world.device.counters();
-  r.packets = counters.packets - world.sink.nic_dropped();
+  r.packets = counters.packets - world.sink.dropped();
   r.bytes = counters.bytes;
   r.refused = counters.refused;
-  r.dropped = world.sink.nic_dropped();
+  r.dropped = world.sink.dropped();
   r.batches = r.alone = counters.packets;
   r.lent = counters.borrowed;
   r.calls = counters.calls;
   set_elapsed(r, std::max(world.worker_core.now(), world.guest_core.now()));
-  collect_queue(r, world);
+  collect_queue(r, world, world);
   return r;
 }
 

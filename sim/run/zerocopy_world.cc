@@ -16,8 +16,8 @@ NetTxZeroCopyConfig device_config(const Scenario& s) {
 }  // namespace
 
 ZeroCopyWorld::ZeroCopyWorld(const Scenario& s)
-    : layout_(lay_out_tx(s)),
-      net(s, layout_.sizes, 4),
+    : layout_(lay_out_tx(s, sizes_)),
+      net(s, sizes_, 4),
       guest_core(net.machine, kGuestCore, net.operations, net.tlb_pages()),
       worker_core(net.machine, kWorkerCore, net.operations, net.tlb_pages()),
       control_core(net.machine, kControlCore, net.operations, net.tlb_pages()),
@@ -37,7 +37,7 @@ ZeroCopyWorld::ZeroCopyWorld(const Scenario& s)
             Arrivals(period_ps(s.offered_pps), s.arrival == "poisson", s.seed), latency,
             KickHost<Worker>{&worker, &queue.bells, s.inline_packets > 0}),
       invalidator(control_core, queue.mapping, queue.context, period_ps(s.invalidations_per_s),
-                  page_span(0, layout_.sizes.guest_bytes)) {
+                  page_span(0, sizes_.guest_bytes)) {
   net.machine.coherence.set_distance(kGuestCore, kWorkerCore, distance_of(s.distance));
   if (s.ring_remote)
     net.machine.remote_lines = static_cast<LineId>(layout_.queue.tables.value / kCacheLineBytes);

@@ -28,6 +28,7 @@ class ZeroCopyWorld {
   static constexpr CoreId kNicCore = 3;
 
  private:
+  MemorySizes sizes_;
   TxLayout layout_;
 
  public:

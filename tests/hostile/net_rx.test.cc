@@ -1,6 +1,7 @@
 // The receive loop against a driver that offers what is malformed, too small or too much.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 
 #include "tests/double/hostile_chains.h"
@@ -18,6 +19,7 @@ using test::RxRig;
 constexpr std::uint64_t kData = 0x10000;  // where tests put buffers
 constexpr std::uint32_t kHeader = sizeof(VirtioNetHdr);
 constexpr NetRxConfig kMergeable{.mergeable = true};
+constexpr std::uint16_t kWritableNext = kDescWrite | kDescNext;
 
 // Of three buffers the one at `bad` is malformed: all up to it come back, no more.
 void expect_given_back(std::uint16_t bad, const Desc& desc, RingError error) {
@@ -152,6 +154,79 @@ TEST(NetRxDrops, what_takes_more_buffers_than_a_packet_may) {
   EXPECT_EQ(rig.rx.counters().dropped, 1u);
   EXPECT_EQ(rig.ring.used_idx(), 1024);
   expect_packet(rig, kData, 1023, 1024, 9);
+}
+
+// Chains of `descriptors` descriptors of 100 bytes each, side by side from `first` on.
+void offer_chain(RxRig& rig, std::uint16_t first, std::uint16_t descriptors) {
+  for (std::uint16_t i = first; i < first + descriptors; ++i) {
+    const bool last = i + 1 == first + descriptors;
+    rig.ring.desc(i) = {kData + 100u * i, 100, last ? kDescWrite : kWritableNext,
+                        static_cast<std::uint16_t>(i + 1)};
+  }
+  rig.ring.offer(first);
+}
+
+// Chains of several descriptors use the ring up before its heads: the driver has nothing
+// left to offer, and a packet that is longer still is not waited for.
+TEST(NetRxDrops, w09_what_all_descriptors_of_the_ring_cannot_hold) {
+  for (const auto each : std::to_array<std::uint16_t>({2, 4, 8})) {
+    RxRig rig(8, kMergeable);
+    for (std::uint16_t first = 0; first < 8; first += each) offer_chain(rig, first, each);
+    rig.socket.put(800 - kHeader + 1);
+    rig.socket.put(800 - kHeader, 9);
+    EXPECT_EQ(rig.run(), Turn::kEmpty) << each;
+    EXPECT_EQ(rig.rx.counters().dropped, 1u);
+    EXPECT_EQ(rig.rx.counters().starved, 0u);
+    expect_packet(rig, kData, 800 - kHeader, static_cast<std::uint16_t>(8 / each), 9);
+  }
+}
+
+// Three of eight descriptors a chain: two are left, and a chain of two may come.
+TEST(NetRxDrops, w09_nothing_while_a_descriptor_is_left_to_offer) {
+  RxRig rig(8, kMergeable);
+  offer_chain(rig, 0, 3);
+  offer_chain(rig, 3, 3);
+  rig.socket.put(800 - kHeader);
+  for (int look = 0; look < 3; ++look) {
+    EXPECT_EQ(rig.run(), Turn::kNoBuffers);
+    EXPECT_FALSE(rig.rx.arm());  // it sleeps, however often somebody wakes it
+  }
+  offer_chain(rig, 6, 1);
+  EXPECT_TRUE(rig.rx.arm());
+  EXPECT_EQ(rig.run(), Turn::kNoBuffers);  // 700 bytes
+  offer_chain(rig, 7, 1);
+  EXPECT_EQ(rig.run(), Turn::kEmpty);
+  EXPECT_EQ(rig.rx.counters().dropped, 0u);
+  expect_packet(rig, kData, 800 - kHeader, 4);
+}
+
+// A chain of a table takes one descriptor of the ring, besides those that lead to it.
+TEST(NetRxDrops, w09_tables_count_as_the_descriptor_that_names_them) {
+  RxRig rig(4, kMergeable, kIndirect);
+  const Desc buffers[] = {{kData, 100, kWritableNext, 1}, {kData + 100, 100, kDescWrite, 0}};
+  test::put_table(rig.guest, rig.ring, 0x8000, buffers);
+  rig.ring.offer(0);
+  rig.socket.put(1000);
+  EXPECT_EQ(rig.run(), Turn::kNoBuffers);  // three are left
+  rig.ring.desc(1) = {kData + 200, 50, kWritableNext, 2};
+  rig.ring.desc(2) = {0x8000, sizeof(buffers), kDescIndirect, 0};
+  rig.ring.offer(1);
+  EXPECT_EQ(rig.run(), Turn::kNoBuffers);  // one is left
+  rig.offer(3, kData + 300, 10);
+  EXPECT_EQ(rig.run(), Turn::kEmpty);
+  EXPECT_EQ(rig.rx.counters().dropped, 1u);
+  EXPECT_EQ(rig.ring.used_idx(), 0);
+}
+
+// Chains that share a descriptor, as no driver makes them, cost the guest its packet.
+TEST(NetRxDrops, w09_what_chains_with_a_common_end_cannot_hold) {
+  RxRig rig(4, kMergeable);
+  offer_chain(rig, 1, 3);
+  rig.ring.desc(0) = {kData, 100, kWritableNext, 3};
+  rig.ring.offer(0);
+  rig.socket.put(1000);
+  EXPECT_EQ(rig.run(), Turn::kEmpty);
+  EXPECT_EQ(rig.rx.counters().dropped, 1u);
 }
 
 void offer_tables(RxRig& rig, std::uint32_t len, std::uint32_t last) {

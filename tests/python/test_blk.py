@@ -117,6 +117,8 @@ BOUNDS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({}, {"flush_every": -1}, "blk.flush_every"),
     ({}, {"disk_bytes": 2**64}, "blk.disk_bytes"),
     ({}, {"busy_poll_us": 1.0}, "busy_poll_us"),
+    ({}, {"queue_pairs": 2}, "queue_pairs"),
+    ({}, {"offered_pps": 1e5}, "offered_pps"),
 ]
 
 

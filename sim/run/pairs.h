@@ -1,0 +1,141 @@
+// Queue pairs by workload: what a pair has, what its actors tell each other, what it adds to
+// a result. All that `PairsWorld` and its run ask of a pair is here.
+#pragma once
+
+#include "sim/guest/forwarder.h"
+#include "sim/guest/receiver.h"
+#include "sim/guest/testpmd.h"
+#include "sim/host/kick_host.h"
+#include "sim/host/vhost_thread.h"
+#include "sim/run/result.h"
+#include "sim/run/rx_side.h"
+#include "sim/run/tx_side.h"
+
+namespace vringlab::sim {
+
+using PairThread = VhostThread<TxSide::Device, RxSide::Device>;
+
+// Cores that a pair uses; worker and control serve others as well.
+struct PairCores {
+  Core& guest;
+  Core& worker;
+  Core& control;
+  Core* generator;  // null where nothing is generated
+  Core* reader;     // null where the sink is not read
+};
+
+// Who goes first at equal time.
+struct PairOrder {
+  bool guest_before_worker = false;
+  bool generator_before_worker = false;
+  bool generator_before_guest = false;
+};
+
+// A queue's work on a worker's list.
+template <class Device>
+struct Served {
+  VhostTask<Device> task;
+  PairThread* thread;
+
+  Served(Device& device, Op late, PairThread& serving) : task(device, late), thread(&serving) {
+    thread->serve(task);
+  }
+  void wake(std::uint64_t at_ps) {
+    task.queue();
+    thread->wake(at_ps);
+  }
+};
+
+// testpmd txonly, or a guest kernel's pktgen, into a sink.
+class SendingPair {
+ public:
+  using Guest = Testpmd<RingBell>;
+  static constexpr bool kGenerates = false;
+  static constexpr bool kSends = true;
+  struct Layout {
+    TxLayout tx;
+  };
+  static Layout lay_out(const Scenario& scenario, sim::Layout& guest, std::uint64_t& host_bytes);
+
+  SendingPair(NetMachine& net, const Scenario& scenario, const Layout& layout,
+              const PairCores& cores, PairThread& thread, std::size_t number);
+
+  bool raised() const { return tx.queue.bells.any() || tx.reader_woken(); }
+  // The last step, of any actor, began at `start_ps`.
+  void deliver(std::uint64_t start_ps, const PairOrder& order);
+  std::uint64_t packets() const { return tx.device.counters().packets; }
+  // When the last step that may have ended the run began.
+  std::uint64_t step_ps() const { return tx_served.thread->step_ps(); }
+  // The run ends after the step that began at `last_ps`; `before`: among guests this one
+  // went before the pair that made it.
+  void end(std::uint64_t last_ps, bool before, const PairOrder& order);
+  void add_to(RunResult& result, Core& control);
+  void add_to(Histogram& latency) const { latency.add(tx.latency.histogram()); }
+
+  TxSide tx;
+  Served<TxSide::Device> tx_served;
+  Guest guest;
+};
+
+// A generator, testpmd rxonly.
+class ReceivingPair {
+ public:
+  using Guest = Receiver<RingBell>;
+  static constexpr bool kGenerates = true;
+  static constexpr bool kSends = false;
+  struct Layout {
+    RxLayout rx;
+  };
+  static Layout lay_out(const Scenario& scenario, sim::Layout& guest, std::uint64_t& host_bytes);
+
+  ReceivingPair(NetMachine& net, const Scenario& scenario, const Layout& layout,
+                const PairCores& cores, PairThread& thread, std::size_t number);
+
+  bool raised() const { return rx.queue.bells.any() || rx.tap.freed() || rx.generator.arrived(); }
+  void deliver(std::uint64_t start_ps, const PairOrder& order);
+  std::uint64_t packets() const { return guest.received(); }
+  std::uint64_t step_ps() const { return guest.step_ps(); }
+  // The run ends after the step that began at `last_ps`; `before`: among guests this one
+  // went before the pair that made it.
+  void end(std::uint64_t last_ps, bool before, const PairOrder& order);
+  void add_to(RunResult& result, Core& control);
+  void add_to(Histogram& latency) const { latency.add(rx.latency.histogram()); }
+
+  RxSide rx;
+  Served<RxSide::Device> rx_served;
+  Guest guest;
+};
+
+// A generator, testpmd that sends back what it gets, a sink. Guests poll: nobody is called.
+class ForwardingPair {
+ public:
+  using Guest = Forwarder;
+  static constexpr bool kGenerates = true;
+  static constexpr bool kSends = true;
+  struct Layout {
+    RxLayout rx;
+    TxLayout tx;
+  };
+  static Layout lay_out(const Scenario& scenario, sim::Layout& guest, std::uint64_t& host_bytes);
+
+  ForwardingPair(NetMachine& net, const Scenario& scenario, const Layout& layout,
+                 const PairCores& cores, PairThread& thread, std::size_t number);
+
+  bool raised() const { return rx.generator.arrived() || guest.kicked() || tx.reader_woken(); }
+  void deliver(std::uint64_t start_ps, const PairOrder& order);
+  std::uint64_t packets() const { return tx.device.counters().packets; }
+  std::uint64_t step_ps() const { return tx_served.thread->step_ps(); }
+  // The run ends after the step that began at `last_ps`; `before`: among guests this one
+  // went before the pair that made it.
+  void end(std::uint64_t last_ps, bool before, const PairOrder& order);
+  void add_to(RunResult& result, Core& control);
+  void add_to(Histogram&) const {}  // a frame's way goes through two queues
+
+  RxSide rx;
+  TxSide tx;
+  Served<TxSide::Device> tx_served;
+  Served<RxSide::Device> rx_served;
+  Guest guest;
+};
+
+}  // namespace vringlab::sim

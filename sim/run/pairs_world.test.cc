@@ -1,0 +1,65 @@
+#include "sim/run/pairs_world.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/machine/scheduler.h"
+
+namespace vringlab::sim {
+namespace {
+
+Scenario queues(const char* workload, std::uint32_t pairs, std::uint32_t workers) {
+  Scenario s;
+  s.workload = workload;
+  s.queue_pairs = pairs;
+  s.workers = workers;
+  return s;
+}
+
+template <class Pair>
+void run_a_while(PairsWorld<Pair>& world, std::uint64_t packets) {
+  Scheduler scheduler(tie_ranks<3>(0), world.guests, world.threads, world.generators);
+  const auto all = [&](auto f) {
+    std::uint64_t sum = 0;
+    for (const auto& pair : world.pairs) sum += f(*pair);
+    return sum;
+  };
+  scheduler.run([&] { return all([](const Pair& p) { return p.packets(); }) >= packets; },
+                [&] { return all([](const Pair& p) { return p.raised(); }) > 0; },
+                [&](std::size_t, std::uint64_t start_ps) {
+                  for (const auto& pair : world.pairs) pair->deliver(start_ps, {});
+                });
+}
+
+template <class Pair>
+void expect_all_at_work(const char* workload) {
+  PairsWorld<Pair> world(queues(workload, 4, 2));
+  run_a_while(world, 8000);
+  for (const auto& pair : world.pairs) EXPECT_GT(pair->packets(), 1000u) << workload;
+  for (const Core& core : world.cores) {
+    std::uint64_t sum = 0;
+    const Ledger ledger = core.ledger();
+    for (std::size_t cost = 0; cost < kCosts; ++cost) {
+      for (std::size_t step = 0; step < kSteps; ++step)
+        sum += ledger.at(static_cast<Cost>(cost), static_cast<Step>(step)).ps;
+    }
+    EXPECT_EQ(sum, core.busy_ps()) << workload << " core " << int{core.id()};
+    EXPECT_EQ(core.busy_ps() + core.idle_ps(), core.now());
+  }
+}
+
+TEST(PairsWorld, every_queue_has_its_share_and_every_core_accounts_for_its_time) {
+  expect_all_at_work<SendingPair>("tx");
+  expect_all_at_work<ReceivingPair>("rx");
+  expect_all_at_work<ForwardingPair>("io");
+}
+
+TEST(PairsWorld, queues_go_to_workers_in_turn) {
+  const PairsWorld<SendingPair> world(queues("tx", 5, 2));
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(&world.pairs[i]->tx_served.thread->core(), world.worker_cores[i % 2]);
+    EXPECT_EQ(world.pairs[i]->tx.queue.context.core, world.worker_cores[i % 2]);
+  }
+}
+
+}  // namespace
+}  // namespace vringlab::sim
