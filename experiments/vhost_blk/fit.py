@@ -1,9 +1,9 @@
 """The cost rows as fitted to the rows marked `calibrate`: the VMM of 2010, and the bare host."""
 
 from collections.abc import Iterable
-from importlib.resources import files
 
 from vringlab import Calibration, Point, Scenario
+from vringlab.experiments.fits import committed
 from vringlab.experiments.vhost_blk.base import DD_IOS, RATES, SIGMA_2010, SYSTEM, sigma_of
 from vringlab.published import Published
 
@@ -44,10 +44,4 @@ def calibration_points(published: Iterable[Published]) -> list[Point]:
 
 def committed_fit(points: Iterable[Point]) -> Calibration:
     """fit.json; ValueError if it was fitted to other data than these."""
-    path = files("vringlab") / "experiments" / "vhost_blk" / "fit.json"
-    fit = Calibration.from_json(path.read_text(encoding="utf-8"))
-    if not fit.saw(points):
-        raise ValueError(
-            "experiments/vhost_blk/fit.json: fitted to other data; `./lab refit` renews it"
-        )
-    return fit
+    return committed("vhost_blk", points)

@@ -1,9 +1,9 @@
 """The cost rows as fitted to the rows marked `calibrate`, and to nothing else."""
 
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
 
 from vringlab import Calibration, Point, Scenario
+from vringlab.experiments.fits import committed
 from vringlab.published import Published
 
 MEASUREMENT_SIGMA = 0.02
@@ -28,8 +28,4 @@ def calibration_points(
 
 def committed_fit(points: Iterable[Point]) -> Calibration:
     """fit.json; ValueError if it was fitted to other data than these."""
-    text = (files("vringlab") / "experiments" / "vmap" / "fit.json").read_text(encoding="utf-8")
-    fit = Calibration.from_json(text)
-    if not fit.saw(points):
-        raise ValueError("experiments/vmap/fit.json: fitted to other data; `./lab refit` renews it")
-    return fit
+    return committed("vmap", points)

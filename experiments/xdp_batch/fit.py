@@ -1,9 +1,9 @@
 """The cost rows as fitted to the rows marked `calibrate`: direct access and the batch sweep."""
 
 from collections.abc import Iterable
-from importlib.resources import files
 
 from vringlab import Calibration, Point
+from vringlab.experiments.fits import committed
 from vringlab.experiments.vmap.fit import MEASUREMENT_SIGMA
 from vringlab.experiments.xdp_batch.base import CALIBRATED, SWEEP_SIGMA
 from vringlab.published import Published
@@ -27,10 +27,4 @@ def calibration_points(published: Iterable[Published]) -> list[Point]:
 
 def committed_fit(points: Iterable[Point]) -> Calibration:
     """fit.json; ValueError if it was fitted to other data than these."""
-    path = files("vringlab") / "experiments" / "xdp_batch" / "fit.json"
-    fit = Calibration.from_json(path.read_text(encoding="utf-8"))
-    if not fit.saw(points):
-        raise ValueError(
-            "experiments/xdp_batch/fit.json: fitted to other data; `./lab refit` renews it"
-        )
-    return fit
+    return committed("xdp_batch", points)
