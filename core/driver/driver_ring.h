@@ -4,21 +4,19 @@
 // a hostile device can break the queue and nothing else.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "core/driver/buffer.h"
+#include "core/driver/dma.h"
+#include "core/driver/mappings.h"
 #include "core/memory/access.h"
 #include "core/memory/ring_areas.h"
 
 namespace vringlab {
-
-// A guest buffer as the driver hands it over.
-struct Buffer {
-  GuestAddr addr;
-  std::uint32_t len = 0;  // bytes
-};
 
 // Names a request for its owner; given back when the device is done with it.
 using Token = std::uint64_t;
@@ -40,6 +38,8 @@ struct DriverRingState {
   std::uint16_t size = 0;               // entries
   bool event_idx = false;               // EVENT_IDX negotiated
   bool indirect = false;                // INDIRECT_DESC negotiated and tables given
+  bool maps = false;                    // buffers and tables go through the DMA api
+  bool premapped = false;               // ... but buffers are mapped by the caller
   bool calls_suppressed = false;        // NO_INTERRUPT stands in avail.flags
   std::uint16_t free_head = 0;          // first free descriptor, if free_count > 0
   std::uint16_t free_count = 0;         // free descriptors
@@ -53,15 +53,33 @@ struct DriverRingState {
   RingError broken = RingError::kNone;  // why the queue takes part no more
 };
 
+// Where a ring lies and how it is reached.
 template <DriverAccess A>
+struct RingPlace {
+  QueueConfig config;  // has passed map_ring_areas
+  A access;
+  IndirectTables tables;
+};
+
+// What is added is mapped through a `Dma` that maps and unmapped on its way back,
+// where ACCESS_PLATFORM is negotiated; NoDma leaves no code behind.
+template <DriverAccess A, DmaApi Dma = NoDma>
 class DriverRing {
  public:
-  // `config` has passed map_ring_areas. Allocates; nothing later does.
-  DriverRing(A access, const QueueConfig& config, const IndirectTables& tables = {})
-      : access_(std::move(access)), tables_(tables), heads_(config.size), next_(config.size) {
+  // `config` has passed map_ring_areas. Allocates; nothing later does but adopt.
+  // Without `dma` addresses stay as they are.
+  DriverRing(A access, const QueueConfig& config, const IndirectTables& tables = {},
+             Dma* dma = nullptr)
+      : config_(config),
+        access_(std::move(access)),
+        tables_(tables),
+        mappings_(dma, config.size, tables.host != nullptr ? tables.entries : 0),
+        heads_(config.size),
+        next_(config.size) {
     state_.size = static_cast<std::uint16_t>(config.size);
     state_.event_idx = config.has(kFeatureRingEventIdx);
     state_.indirect = config.has(kFeatureRingIndirectDesc) && tables.host != nullptr;
+    state_.maps = Dma::kMaps && dma != nullptr && config.has(kFeatureAccessPlatform);
     free_all();
   }
 
@@ -77,6 +95,8 @@ class DriverRing {
       return add_indirect(readable, writable, token);
     if (count > state_.free_count) return RingError::kRingFull;
     const std::uint16_t head = state_.free_head;
+    if (const RingError error = map_direct(readable, writable); error != RingError::kNone)
+      return error;
     put_buffers(readable, 0, count);
     const std::uint64_t capacity = put_buffers(writable, kDescWrite, writable.size());
     take(head, static_cast<std::uint16_t>(count), capacity, token);
@@ -151,9 +171,14 @@ class DriverRing {
   }
 
   // A new queue in the same memory; whatever was in flight is forgotten (detach
-  // it first). The device must have been stopped.
+  // it first) and unmapped. The device must have been stopped.
   void reset() requires ResettableDriverAccess<A> {
-    state_ = {.size = state_.size, .event_idx = state_.event_idx, .indirect = state_.indirect};
+    for (std::uint16_t head = 0; head < state_.size; ++head) unmap_chain(head);
+    state_ = {.size = state_.size,
+              .event_idx = state_.event_idx,
+              .indirect = state_.indirect,
+              .maps = state_.maps,
+              .premapped = state_.premapped};
     for (Head& head : heads_) head = {};
     free_all();
     access_.put_avail_flags(0);
@@ -161,6 +186,37 @@ class DriverRing {
     if (state_.event_idx) access_.put_used_event(0);
     access_.clear_used(state_.event_idx);
   }
+
+  // Nothing is added or reaped until enable(); what is in flight can be detached.
+  void disable() { state_.broken = RingError::kQueueDisabled; }
+  void enable() {
+    if (state_.broken == RingError::kQueueDisabled) state_.broken = RingError::kNone;
+  }
+
+  // The queue, which is empty, goes on disabled in other memory, with another
+  // size and the features it had. Allocates.
+  void adopt(RingPlace<A> place) requires ResettableDriverAccess<A> {
+    assert(state_.in_flight == 0);
+    const bool premapped = state_.premapped;
+    DriverRing other(std::move(place.access), place.config, place.tables, mappings_.dma());
+    *this = std::move(other);
+    state_.premapped = premapped;
+    reset();
+    disable();
+  }
+
+  // From now on buffers come with addresses that the caller has mapped, and the
+  // caller unmaps them; the ring maps its indirect tables only. Needs a DmaApi
+  // that is in use and a queue that is empty.
+  RingError set_premapped() {
+    if (!state_.maps) return RingError::kNoDmaApi;
+    if (state_.in_flight > 0) return RingError::kQueueNotEmpty;
+    state_.premapped = true;
+    return RingError::kNone;
+  }
+
+  // What a caller maps its buffers with; null where addresses stay as they are.
+  Dma* dma() const { return state_.maps ? mappings_.dma() : nullptr; }
 
   // Starts both free-running indices of an empty queue at `idx`, where used.idx
   // in memory stands already.
@@ -170,6 +226,7 @@ class DriverRing {
     access_.put_avail_idx(idx);
   }
 
+  const QueueConfig& config() const { return config_; }
   const DriverRingState& state() const { return state_; }
   A& access() { return access_; }
 
@@ -200,7 +257,7 @@ class DriverRing {
       const std::uint16_t index = state_.free_head;
       state_.free_head = next_[index];
       const std::uint16_t more = --left > 0 ? kDescNext : 0;
-      access_.put_descriptor(index, {buffer.addr.value, buffer.len,
+      access_.put_descriptor(index, {device_addr(index, buffer), buffer.len,
                                      static_cast<std::uint16_t>(flags | more), state_.free_head});
       bytes += buffer.len;
     }
@@ -213,22 +270,98 @@ class DriverRing {
     const std::uint16_t head = state_.free_head;
     const std::size_t first = std::size_t{head} * tables_.entries;
     const std::size_t count = readable.size() + writable.size();
+    if (const RingError error = map_table_buffers(head, readable, writable);
+        error != RingError::kNone)
+      return error;
     std::uint64_t capacity = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const bool write = i >= readable.size();
       const Buffer& buffer = write ? writable[i - readable.size()] : readable[i];
       const auto flags =
           static_cast<std::uint16_t>((write ? kDescWrite : 0) | (i + 1 < count ? kDescNext : 0));
-      access_.put_indirect(tables_.host + first + i, {buffer.addr.value, buffer.len, flags,
-                                                      static_cast<std::uint16_t>(i + 1)});
+      access_.put_indirect(tables_.host + first + i,
+                           {table_device_addr(head, i, buffer), buffer.len, flags,
+                            static_cast<std::uint16_t>(i + 1)});
       if (write) capacity += buffer.len;
     }
-    access_.put_descriptor(head,
-                           {tables_.base.value + first * sizeof(Desc),
-                            static_cast<std::uint32_t>(count * sizeof(Desc)), kDescIndirect, 0});
+    // Only now: a DMA api that bounces takes what the table holds when it is mapped.
+    const Buffer table = {{tables_.base.value + first * sizeof(Desc)},
+                          static_cast<std::uint32_t>(count * sizeof(Desc))};
+    if (const RingError error = map_table(head, table); error != RingError::kNone) return error;
+    access_.put_descriptor(head, {table_addr(head, table), table.len, kDescIndirect, 0});
     state_.free_head = next_[head];
     take(head, 1, capacity, token);
     return head;
+  }
+
+  // --- DMA: nothing of this is compiled where Dma does not map.
+
+  // Do the ring's own mappings stand for the addresses of buffers?
+  bool maps_buffers() const { return state_.maps && !state_.premapped; }
+
+  std::uint64_t device_addr(std::size_t place, const Buffer& buffer) const {
+    if constexpr (Dma::kMaps) {
+      if (maps_buffers()) return mappings_.addr(place).value;
+    }
+    return buffer.addr.value;
+  }
+  std::uint64_t table_device_addr(std::uint16_t head, std::size_t entry,
+                                  const Buffer& buffer) const {
+    if constexpr (Dma::kMaps) return device_addr(mappings_.table_place(head) + entry, buffer);
+    return buffer.addr.value;
+  }
+  std::uint64_t table_addr(std::uint16_t head, const Buffer& table) const {
+    if constexpr (Dma::kMaps) {
+      if (state_.maps) return mappings_.addr(head).value;
+    }
+    return table.addr.value;
+  }
+
+  // A chain that is written direct lies along the free list, and keeps its links.
+  auto along_chain() const {
+    return [this](std::size_t place) -> std::size_t { return next_[place]; };
+  }
+  static std::size_t along_table(std::size_t place) { return place + 1; }
+
+  RingError map_direct(std::span<const Buffer> readable, std::span<const Buffer> writable) {
+    if constexpr (Dma::kMaps) {
+      if (maps_buffers())
+        return mappings_.map_all(readable, writable, state_.free_head, along_chain());
+    }
+    return RingError::kNone;
+  }
+  RingError map_table_buffers(std::uint16_t head, std::span<const Buffer> readable,
+                              std::span<const Buffer> writable) {
+    if constexpr (Dma::kMaps) {
+      if (!maps_buffers()) return RingError::kNone;
+      const RingError error =
+          mappings_.map_all(readable, writable, mappings_.table_place(head), along_table);
+      if (error != RingError::kNone) return error;
+      mappings_.entries(head) = static_cast<std::uint16_t>(readable.size() + writable.size());
+    }
+    return RingError::kNone;
+  }
+  RingError map_table(std::uint16_t head, const Buffer& table) {
+    if constexpr (Dma::kMaps) {
+      if (!state_.maps) return RingError::kNone;
+      const RingError error = mappings_.map(head, table.addr, table.len, DmaDirection::kToDevice);
+      if (error != RingError::kNone) unmap_table_buffers(head);
+      return error;
+    }
+    return RingError::kNone;
+  }
+
+  void unmap_table_buffers(std::uint16_t head) {
+    mappings_.unmap_all(mappings_.table_place(head), mappings_.entries(head), along_table);
+    mappings_.entries(head) = 0;
+  }
+  // All that the chain of `head` has mapped; nothing, if it is not in flight.
+  void unmap_chain(std::uint16_t head) {
+    if constexpr (Dma::kMaps) {
+      if (!state_.maps) return;
+      mappings_.unmap_all(head, heads_[head].descriptors, along_chain());
+      if (heads_[head].descriptors > 0) unmap_table_buffers(head);
+    }
   }
 
   // Accounts a written chain and gives it an avail entry.
@@ -242,6 +375,7 @@ class DriverRing {
 
   // Puts the descriptors of `head` back on the free list.
   void release(std::uint16_t head) {
+    unmap_chain(head);
     std::uint16_t last = head;
     for (std::uint16_t i = 1; i < heads_[head].descriptors; ++i) last = next_[last];
     next_[last] = state_.free_head;
@@ -281,9 +415,11 @@ class DriverRing {
     return index_distance(access_.get_used_idx(), state_.last_used) > after;
   }
 
+  QueueConfig config_;
   A access_;
   IndirectTables tables_;
   DriverRingState state_;
+  [[no_unique_address]] Mappings<Dma> mappings_;
   std::vector<Head> heads_;
   std::vector<std::uint16_t> next_;  // links of chains in flight and of the free list
 };

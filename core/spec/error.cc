@@ -40,6 +40,14 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(RingError::kCoun
     "ring full",
     "empty chain",
     "queue broken",
+    "queue disabled",
+    "queue not empty",
+    "DMA mapping",
+    "no DMA api",
+    "reset not negotiated",
+    "reset refused",
+    "no ring memory",
+    "AF_XDP ring index",
 };
 static_assert(!kNames.back().empty(), "each RingError has a name");
 }  // namespace

@@ -43,6 +43,14 @@ enum class RingError : std::uint8_t {
   kRingFull,               // the driver has not enough free descriptors
   kEmptyChain,             // the driver was asked to add a chain of no buffers
   kQueueBroken,            // the queue was marked broken before
+  kQueueDisabled,          // the queue was reset and not enabled again
+  kQueueNotEmpty,          // what needs an empty queue was asked of one that holds buffers
+  kDmaMapping,             // the DMA api can't map a buffer now
+  kNoDmaApi,               // premapped buffers on a queue that maps nothing
+  kResetNotNegotiated,     // a reset of one queue without the feature
+  kResetRefused,           // the device does not let go of the queue
+  kNoRingMemory,           // no memory for a ring of the size asked for
+  kXskIndex,               // an application's index of an AF_XDP ring can't be true
   kCount
 };
 

@@ -42,6 +42,8 @@ inline constexpr unsigned kFeatureNetMrgRxbuf = 15;
 inline constexpr unsigned kFeatureRingIndirectDesc = 28;
 inline constexpr unsigned kFeatureRingEventIdx = 29;
 inline constexpr unsigned kFeatureVersion1 = 32;
+inline constexpr unsigned kFeatureAccessPlatform = 33;  // the device sees DMA addresses
+inline constexpr unsigned kFeatureRingReset = 40;       // one queue can be reset by itself
 constexpr std::uint64_t feature(unsigned bit) { return std::uint64_t{1} << bit; }
 
 inline constexpr std::uint32_t kMaxQueueSize = 32768;  // 2.7: the largest ring

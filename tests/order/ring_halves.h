@@ -42,11 +42,12 @@ std::string join(const Fields&... fields) {
   return ((std::to_string(static_cast<unsigned>(fields)) + ' ') + ...);
 }
 inline std::string digest(const DriverRingState& state) {
-  const auto& [size, event_idx, indirect, calls_suppressed, free_head, free_count, next_avail,
-               published_avail, kicked_avail, used_idx, last_used, in_flight, detach_cursor,
-               broken] = state;
-  return join(size, event_idx, indirect, calls_suppressed, free_head, free_count, next_avail,
-              published_avail, kicked_avail, used_idx, last_used, in_flight, detach_cursor, broken);
+  const auto& [size, event_idx, indirect, maps, premapped, calls_suppressed, free_head, free_count,
+               next_avail, published_avail, kicked_avail, used_idx, last_used, in_flight,
+               detach_cursor, broken] = state;
+  return join(size, event_idx, indirect, maps, premapped, calls_suppressed, free_head, free_count,
+              next_avail, published_avail, kicked_avail, used_idx, last_used, in_flight,
+              detach_cursor, broken);
 }
 inline std::string digest(const DeviceRingState& state) {
   const auto& [size, event_idx, indirect, signalled_valid, kick_suppressed, avail_idx, next_avail,
