@@ -50,6 +50,16 @@ void bind_blk_result(pybind11::module_& m) {
       .def_readonly("data_hash", &BlkResult::data_hash);
 }
 
+void bind_dma_result(pybind11::module_& m) {
+  using sim::DmaResult;
+  pybind11::class_<DmaResult>(m, "DmaResult")
+      .def_readonly("maps", &DmaResult::maps)
+      .def_readonly("unmaps", &DmaResult::unmaps)
+      .def_readonly("invalidations", &DmaResult::invalidations)
+      .def_readonly("tree_searches", &DmaResult::tree_searches)
+      .def_readonly("mapped_pages", &DmaResult::mapped_pages);
+}
+
 }  // namespace
 
 void bind_result(pybind11::module_& m) {
@@ -57,6 +67,7 @@ void bind_result(pybind11::module_& m) {
   bind_core(m);
   bind_latency(m);
   bind_blk_result(m);
+  bind_dma_result(m);
   pybind11::class_<RunResult>(m, "RunResult")
       .def_readonly("packets", &RunResult::packets)
       .def_readonly("bytes", &RunResult::bytes)
@@ -78,6 +89,7 @@ void bind_result(pybind11::module_& m) {
       .def_readonly("pinned_bytes", &RunResult::pinned_bytes)
       .def_readonly("setup_ps", &RunResult::setup_ps)
       .def_readonly("teardown_ps", &RunResult::teardown_ps)
+      .def_readonly("dma", &RunResult::dma)
       .def_readonly("blk", &RunResult::blk)
       .def_readonly("guest_memory_hash", &RunResult::guest_memory_hash);
 }

@@ -26,7 +26,15 @@ from vringlab.costs import (
 )
 from vringlab.execute import run, run_many
 from vringlab.prediction import Gain, Prediction, predict, sample
-from vringlab.run_result import COSTS, STEPS, CoreResult, Latency, LedgerRow, Result
+from vringlab.run_result import (
+    COSTS,
+    STEPS,
+    CoreResult,
+    DmaResult,
+    Latency,
+    LedgerRow,
+    Result,
+)
 from vringlab.scenario import Scenario
 
 version: str = _native.version
@@ -46,6 +54,7 @@ __all__ = [
     "Costs",
     "Difference",
     "Disk",
+    "DmaResult",
     "FittedPoint",
     "Gain",
     "Host",

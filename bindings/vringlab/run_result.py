@@ -16,7 +16,7 @@ STEPS: tuple[str, ...] = _native.step_names
 """The steps of a packet's life, in order: the first axis of a ledger."""
 COSTS: tuple[str, ...] = _native.cost_names
 """What time is spent on: the second axis of a ledger."""
-UNMODELLED = ("unmodelled", "unmodelled_rx", "unmodelled_blk")
+UNMODELLED = ("unmodelled", "unmodelled_rx", "unmodelled_guest_rx", "unmodelled_blk")
 """Those of them that no mechanism explains."""
 
 
@@ -56,6 +56,20 @@ class Latency:
     p90_ps: int
     p99_ps: int
     max_ps: int
+
+
+@dataclass(frozen=True, slots=True)
+class DmaResult:
+    """What a guest's DMA mappings took; zeros where nothing is mapped."""
+
+    maps: int
+    unmaps: int
+    invalidations: int
+    """Of the IOTLB, that a processor waited for."""
+    tree_searches: int
+    """For I/O addresses that no cache had."""
+    mapped_pages: int
+    """At the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -106,6 +120,8 @@ class Result:
     """Of mapping the ring."""
     teardown_ps: int
     """Of unmapping it."""
+    dma: DmaResult
+    """Of the guest vm-kernel."""
     blk: BlkResult
     """Of the workload blk."""
     guest_memory_hash: int
@@ -215,6 +231,7 @@ class Result:
             "cores": [_core_dict(core) for core in self.cores],
             "latency": asdict(self.latency),
             "blk": asdict(self.blk),
+            "dma": asdict(self.dma),
         }
         return values | nested
 
@@ -286,6 +303,7 @@ def from_native(scenario: Scenario, native: _native.RunResult) -> Result:
         name: getattr(native, name) for name in Result.__dataclass_fields__ if name != "scenario"
     }
     values["cores"] = tuple(_core(core) for core in native.cores)
+    values["dma"] = DmaResult(*(getattr(native.dma, f.name) for f in fields(DmaResult)))
     blk_fields = BlkResult.__dataclass_fields__
     values["blk"] = BlkResult(**{name: getattr(native.blk, name) for name in blk_fields})
     values["latency"] = Latency(*(getattr(native.latency, f.name) for f in fields(Latency)))

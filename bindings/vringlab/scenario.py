@@ -45,7 +45,8 @@ class Scenario:
     read and write the disk of `blk`."""
     guest: str = "virtio-user"
     """virtio-user: a process, kicks are system calls; vm: a virtual machine, kicks are exits;
-    vm-pktgen: the generator of a guest kernel, which publishes frame by frame."""
+    vm-pktgen: the generator of a guest kernel, which publishes frame by frame; vm-kernel: a guest
+    kernel that receives into a UDP socket, of rx."""
     guest_notify: str = "poll"
     """poll: the guest is never called; interrupt: it sleeps when the ring is full."""
     packets: int = 100000
@@ -56,6 +57,13 @@ class Scenario:
     """Frames between two publications of the avail index."""
     mergeable: bool = True
     """MRG_RXBUF is negotiated: a received frame may fill several buffers."""
+    iommu: str = "off"
+    """Of vm-kernel: off; passthrough, there is one and it maps nothing; lazy, its IOTLB is told of
+    250 unmaps at once, or after 10 ms; strict, of each."""
+    dma_merge: bool = False
+    """Of vm-kernel: a fragment is mapped at once, not each buffer cut from it."""
+    fragment_bytes: int = 32768
+    """Of vm-kernel: bytes of the fragments that receive buffers are cut from."""
     rx_buffer_bytes: int = 2048
     """Bytes of a receive buffer, its virtio-net header not counted."""
     split_header: bool = False

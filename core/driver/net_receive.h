@@ -70,10 +70,16 @@ class NetReceive {
     PollResult result;
     while (result.packets + result.dropped < budget && receive(result)) {
     }
+    end_poll(result, budget);
+    return result;
+  }
+
+  // The same in steps: packets one a call, false if none is there; then the end.
+  bool receive_one(PollResult& result) { return receive(result); }
+  void end_poll(PollResult& result, std::uint32_t budget = kNapiBudget) {
     const std::uint32_t low = std::min<std::uint32_t>(budget, ring_->state().size) / 2;
     if (ring_->state().free_count > low) result.refilled = refill();
     if (result.refilled > 0) result.kick = ring_->kick_needed();
-    return result;
   }
 
   // What a reset queue gives back.

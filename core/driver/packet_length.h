@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/spec/machine.h"
+
 namespace vringlab {
 
 // Exponentially weighted, in whole bytes: each value counts one part in kWeight.
@@ -21,7 +23,6 @@ class PacketLength {
   std::uint64_t average_ = 0;  // 64 bits: lengths come from the device
 };
 
-inline constexpr std::uint32_t kCacheLineBytes = 64;
 
 struct RxSizing {
   std::uint32_t header_bytes = 12;  // of the virtio-net header, in front of each packet

@@ -349,6 +349,30 @@ Operation TableBuilder::other(Op op) const {
 // What only the workload "blk" does.
 Operation TableBuilder::block_device(Op op) const {
   switch (op) {
+    case Op::kDmaCall:
+      return one(Step::kDmaMap, Cost::kDmaCall);
+    case Op::kDmaSync:
+      return one(Step::kDmaUnmap, Cost::kDmaSync);
+    case Op::kIovaCached:
+      return one(Step::kDmaMap, Cost::kIovaCached);
+    case Op::kIovaTree:
+      return one(Step::kDmaMap, Cost::kIovaTree);
+    case Op::kIommuMapMore:
+      return one(Step::kDmaMap, Cost::kIommuMore);
+    case Op::kIommuUnmapMore:
+      return one(Step::kDmaUnmap, Cost::kIommuMore);
+    case Op::kIommuMap:
+      return one(Step::kDmaMap, Cost::kIommuMap);
+    case Op::kIommuUnmap:
+      return one(Step::kDmaUnmap, Cost::kIommuUnmap);
+    case Op::kIotlbInvalidate:
+      return one(Step::kDmaUnmap, Cost::kIotlbInvalidate);
+    case Op::kNapiPoll:
+      return one(Step::kGuestReceive, Cost::kNapiPoll);
+    case Op::kNapiPacket:
+      return all(Step::kGuestReceive,
+                 {Cost::kNapiPacket, Cost::kPageFrag, Cost::kSkbBuild, Cost::kUdpReceive,
+                  Cost::kSkbFree, Cost::kUnmodelledGuestRx});
     case Op::kBlkApp:
       return one(Step::kGuestApp, Cost::kGuestApp);
     case Op::kBlkCall:

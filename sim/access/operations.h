@@ -91,9 +91,20 @@ enum class Op : std::uint8_t {
   kGuestInterrupt,
   kMapPage,
   kUnmapPage,
-  kUnmapArea,       // per area: address range taken back on all cores
-  kWaitReaders,     // per tear-down: until no reader holds the mapping
-  kInvalidate,      // the memory manager calls back
+  kUnmapArea,    // per area: address range taken back on all cores
+  kWaitReaders,  // per tear-down: until no reader holds the mapping
+  kInvalidate,   // the memory manager calls back
+  kDmaCall,      // a map or unmap without an IOMMU
+  kDmaSync,
+  kIovaCached,
+  kIovaTree,
+  kIommuMap,  // the first page of a range
+  kIommuUnmap,
+  kIommuMapMore,  // each further one
+  kIommuUnmapMore,
+  kIotlbInvalidate,
+  kNapiPoll,
+  kNapiPacket,      // one packet of the kernel's receive path, up to its socket
   kBlkApp,          // a guest's application makes one I/O
   kBlkCall,         // and calls its kernel, which returns when it is done
   kBlkAioCall,      // or at once, to be asked again later

@@ -103,6 +103,18 @@ constexpr std::array<std::string_view, kCosts> kCostNames = {
     "aio_request",
     "uring_request",
     "irq_ioctl",
+    "dma_call",
+    "dma_sync",
+    "iova_cached",
+    "iova_tree",
+    "iommu_map",
+    "iommu_unmap",
+    "iommu_more",
+    "iotlb_invalidate",
+    "napi_poll",
+    "napi_packet",
+    "udp_receive",
+    "unmodelled_guest_rx",
     "unmodelled_blk",
 };
 static_assert(!kCostNames.back().empty());
@@ -113,7 +125,7 @@ constexpr std::array<std::string_view, kSteps> kStepNames = {
     "busy_poll",  "requeue",       "mapping",        "invalidate", "packet",     "receive",
     "generate",   "guest_receive", "guest_write",    "guest_ack",  "ack",        "read",
     "guest_app",  "guest_submit",  "guest_complete", "store",      "page_cache", "complete",
-    "event_loop",
+    "event_loop", "dma_map",       "dma_unmap",
 };
 static_assert(!kStepNames.back().empty());
 }  // namespace

@@ -86,31 +86,43 @@ enum class Cost : std::uint8_t {
   kUnpinDirty,
   kMmuNotifier,
   kRcuGrace,
-  kUnmodelled,        // work on the transmit path that no row names
-  kUnmodelledRx,      // on the receive path
-  kGuestApp,          // the application makes one I/O
-  kGuestAio,          // one asynchronous I/O through its system call, that apart
-  kGuestBlkRequest,   // one request down the guest's file and block layers
-  kGuestBlkPage,      // one page of it pinned and listed
-  kGuestBlkComplete,  // one request completed by the guest
-  kGuestBlkPageDone,  // one page of a read marked dirty and given back
-  kApicExit,          // a virtual machine leaves guest mode for its interrupt controller
-  kExitToVmm,         // a virtual machine leaves guest mode for user space
-  kBioSubmit,         // one request given to the host's block layer
-  kBioComplete,       // its disk's interrupt and its completion
-  kVfsCall,           // one read or write of a file by the kernel
-  kCacheRead,         // a page copied out of the page cache
-  kCacheWrite,        // a page copied into it
-  kCacheWriteCall,    // the fixed part of a write into it
-  kRamPage,           // a page copied by a RAM disk
-  kVmmTurn,           // one turn of a VMM's event loop
-  kVmmRequest,        // one request inside a VMM
-  kVmmSegment,        // one descriptor of a request read and mapped by a VMM
-  kThreadHandoff,     // a request given to a thread of a pool
-  kAioRequest,        // one request of an asynchronous batch, submitted and taken back
-  kUringRequest,      // the same through rings that the kernel shares
-  kIrqIoctl,          // an interrupt injected by an ioctl
-  kUnmodelledBlk,     // on the block path
+  kUnmodelled,         // work on the transmit path that no row names
+  kUnmodelledRx,       // on the receive path
+  kGuestApp,           // the application makes one I/O
+  kGuestAio,           // one asynchronous I/O through its system call, that apart
+  kGuestBlkRequest,    // one request down the guest's file and block layers
+  kGuestBlkPage,       // one page of it pinned and listed
+  kGuestBlkComplete,   // one request completed by the guest
+  kGuestBlkPageDone,   // one page of a read marked dirty and given back
+  kApicExit,           // a virtual machine leaves guest mode for its interrupt controller
+  kExitToVmm,          // a virtual machine leaves guest mode for user space
+  kBioSubmit,          // one request given to the host's block layer
+  kBioComplete,        // its disk's interrupt and its completion
+  kVfsCall,            // one read or write of a file by the kernel
+  kCacheRead,          // a page copied out of the page cache
+  kCacheWrite,         // a page copied into it
+  kCacheWriteCall,     // the fixed part of a write into it
+  kRamPage,            // a page copied by a RAM disk
+  kVmmTurn,            // one turn of a VMM's event loop
+  kVmmRequest,         // one request inside a VMM
+  kVmmSegment,         // one descriptor of a request read and mapped by a VMM
+  kThreadHandoff,      // a request given to a thread of a pool
+  kAioRequest,         // one request of an asynchronous batch, submitted and taken back
+  kUringRequest,       // the same through rings that the kernel shares
+  kIrqIoctl,           // an interrupt injected by an ioctl
+  kDmaCall,            // a call into a DMA layer that has nothing to map
+  kDmaSync,            // a part of a mapping handed to the processor
+  kIovaCached,         // an I/O address from the processor's own cache
+  kIovaTree,           // or from the tree of all
+  kIommuMap,           // one page entered into the I/O page table
+  kIommuUnmap,         // or taken out
+  kIommuMore,          // each further page of the same range, mapped or unmapped
+  kIotlbInvalidate,    // the IOTLB told, and waited for
+  kNapiPoll,           // one poll of a driver by its softirq
+  kNapiPacket,         // one packet out of the driver into the stack
+  kUdpReceive,         // one packet up the stack into a UDP socket
+  kUnmodelledGuestRx,  // on the guest's receive path
+  kUnmodelledBlk,      // on the block path
   kCount
 };
 
@@ -152,6 +164,8 @@ enum class Step : std::uint8_t {
   kPageCache,       // pages copied between guest and the host's page cache
   kComplete,        // worker takes a completion from its store
   kEventLoop,       // a VMM's event loop turns
+  kDmaMap,          // guest maps a buffer for the device
+  kDmaUnmap,        // and takes it back
   kCount
 };
 

@@ -348,6 +348,18 @@ constexpr auto kRows = std::to_array<CostRow>({
      "one turn at 15000, 10000 and 7200 a minute"},
     {"disk_flush.array_2010", Unit::kMicroseconds, 4000, 8000, 20000, 0, "disks of 2010",
      "recalled, no source at hand", "what the drives hold is written out"},
+    {"iommu_more_page", Unit::kNanoseconds, 6, 20, 80, 0, "any", "recalled, no source at hand",
+     "each further page of one range: one more entry of the same table; the high end is a table "
+     "that the IOMMU does not snoop, where each line is flushed"},
+    {"dma_sync", Unit::kNanoseconds, 1, 3, 12, 0, "any", "recalled, no source at hand",
+     "dma_sync_single_range_for_cpu where caches are coherent: calls that find nothing to do"},
+    {"napi_poll", Unit::kNanoseconds, 60, 150, 400, 0, "any", "recalled, no source at hand",
+     "the fixed part of one poll: list, budget, statistics"},
+    {"napi_packet", Unit::kNanoseconds, 60, 130, 300, 0, "any", "recalled, no source at hand",
+     "one mergeable packet made a socket buffer and handed to the stack: header read, pages "
+     "attached, GRO asked; buffer and stack apart"},
+    {"unmodelled.guest_rx", Unit::kNanoseconds, 20, 200, 2000, 0, "any", "stated judgement",
+     "work of a guest's kernel a received packet that no row names; two decades, as elsewhere"},
     {"unmodelled.vhost_blk", Unit::kNanoseconds, 20, 200, 2000, 0, "any", "stated judgement",
      "work of one block request that no row names; two decades, as for the network paths"},
 });

@@ -10,7 +10,8 @@ namespace vringlab::sim {
 namespace {
 
 // Tells the actors what the last step raised.
-void deliver(NetRxWorld& world, std::uint64_t start_ps, bool guest_first, bool generator_first) {
+template <class World>
+void deliver(World& world, std::uint64_t start_ps, bool guest_first, bool generator_first) {
   RxSide& rx = world.rx;
   deliver_bells(world, rx.queue, start_ps, guest_first);
   if (rx.tap.take_freed()) rx.generator.freed(start_ps, generator_first);
@@ -22,11 +23,12 @@ void deliver(NetRxWorld& world, std::uint64_t start_ps, bool guest_first, bool g
   world.worker.kicked(arrival_ps);
 }
 
-void run_world(NetRxWorld& world, const Scenario& s, RunControl* control) {
+template <class World>
+void run_world(World& world, const Scenario& s, RunControl* control) {
   Scheduler scheduler(tie_ranks<4>(s.tie_seed), world.guest, world.worker, world.invalidator,
                       world.rx.generator);
-  const bool guest_first = scheduler.first(NetRxWorld::kGuestCore, NetRxWorld::kWorkerCore);
-  const bool generator_first = scheduler.first(NetRxWorld::kGeneratorCore, NetRxWorld::kWorkerCore);
+  const bool guest_first = scheduler.first(World::kGuestCore, World::kWorkerCore);
+  const bool generator_first = scheduler.first(World::kGeneratorCore, World::kWorkerCore);
   scheduler.run([&] { return world.worker.broken() || world.guest.done(); },
                 [&] {
                   return world.rx.queue.bells.any() || world.rx.tap.freed() ||
@@ -40,10 +42,11 @@ void run_world(NetRxWorld& world, const Scenario& s, RunControl* control) {
                 });
   // What the generator lost until the guest's last step, which ended the run.
   world.rx.generator.freed(world.guest.step_ps(),
-                           scheduler.first(NetRxWorld::kGeneratorCore, NetRxWorld::kGuestCore));
+                           scheduler.first(World::kGeneratorCore, World::kGuestCore));
 }
 
-RunResult collect(NetRxWorld& world) {
+template <class World>
+RunResult collect(World& world) {
   RunResult r;
   const NetRxCounters& counters = world.rx.rx.counters();
   r.packets = world.guest.received();
@@ -55,15 +58,24 @@ RunResult collect(NetRxWorld& world) {
   set_elapsed(r, world.guest_core.now());
   collect_queue(r, world, world.rx);
   r.cores.push_back(core_result("generator", world.generator_core));
+  const IommuCounters& dma = world.iommu.counters();
+  r.dma = {dma.maps, dma.unmaps, dma.invalidations, dma.tree_searches, dma.mapped_pages};
   return r;
+}
+
+template <class Guest>
+RunResult run_guest(const Scenario& scenario, RunControl* control) {
+  NetRxWorld<Guest> world(scenario);
+  run_world(world, scenario, control);
+  return collect(world);
 }
 
 }  // namespace
 
 RunResult run_net_rx(const Scenario& scenario, RunControl* control) {
-  NetRxWorld world(scenario);
-  run_world(world, scenario, control);
-  return collect(world);
+  if (scenario.guest != "vm-kernel") return run_guest<PmdReceiver>(scenario, control);
+  return scenario.dma_merge ? run_guest<MergedReceiver>(scenario, control)
+                            : run_guest<PerBufferReceiver>(scenario, control);
 }
 
 }  // namespace vringlab::sim

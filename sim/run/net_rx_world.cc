@@ -5,11 +5,33 @@
 namespace vringlab::sim {
 namespace {
 
-RxLayout lay_out(const Scenario& s, MemorySizes& sizes) {
+bool by_kernel(const Scenario& s) { return s.guest == "vm-kernel"; }
+
+// Fragments for all buffers of the ring, however long, and some in the stack.
+RxBuffersConfig fragments_of(const Scenario& s) {
+  if (!by_kernel(s)) return {};
+  constexpr std::uint32_t kSpare = 8;
+  const std::uint32_t each = s.fragment_bytes / 4096;  // the longest buffers
+  return {.base = {},
+          .fragments = (s.ring_size + each - 1) / each + kSpare,
+          .fragment_bytes = s.fragment_bytes,
+          .sizing = {}};
+}
+
+RxLayout lay_out(const Scenario& s, MemorySizes& sizes, RxBuffersConfig& fragments) {
   Layout guest(s.ring_offset);
-  const RxLayout layout = place_rx(s, guest, sizes.host_bytes, s.ring_size);
+  const RxLayout layout = place_rx(s, guest, sizes.host_bytes, by_kernel(s) ? 0 : s.ring_size);
+  fragments.base = {guest.place(std::uint64_t{fragments.fragments} * fragments.fragment_bytes)};
   sizes.guest_bytes = guest.end();
   return layout;
+}
+
+IommuConfig iommu_config(const Scenario& s) {
+  const IommuMode mode = s.iommu == "off"           ? IommuMode::kOff
+                         : s.iommu == "passthrough" ? IommuMode::kPassthrough
+                         : s.iommu == "lazy"        ? IommuMode::kLazy
+                                                    : IommuMode::kStrict;
+  return {.mode = mode};
 }
 
 }  // namespace
@@ -23,9 +45,12 @@ ReceiverConfig receiver_config(const Scenario& s) {
           .skip_polls = s.skip_polls};
 }
 
-NetRxWorld::NetRxWorld(const Scenario& s)
-    : layout_(lay_out(s, sizes_)),
+template <class Guest>
+NetRxWorld<Guest>::NetRxWorld(const Scenario& s)
+    : fragments_(fragments_of(s)),
+      layout_(lay_out(s, sizes_, fragments_)),
       net(s, sizes_, 4),
+      iommu(iommu_config(s), invalidations),
       guest_core(net.machine, kGuestCore, net.operations, net.tlb_pages()),
       worker_core(net.machine, kWorkerCore, net.operations, net.tlb_pages()),
       control_core(net.machine, kControlCore, net.operations, net.tlb_pages()),
@@ -35,13 +60,31 @@ NetRxWorld::NetRxWorld(const Scenario& s)
       worker(worker_core, rx.device, rx.queue.context, rx.queue.mapping, rx.queue.ring(),
              {.busy_poll_ps = static_cast<std::uint64_t>(std::llround(s.busy_poll_us * 1e6)),
               .late = Op::kUnmodelledRxLate}),
-      guest(guest_core, rx.queue.driver, rx.queue.frames(), receiver_config(s),
-            KickHost<Worker>{&worker, &rx.queue.bells, false}),
+      guest(make_guest(s)),
       invalidator(control_core, rx.queue.mapping, rx.queue.context,
                   period_ps(s.invalidations_per_s), page_span(0, sizes_.guest_bytes)) {
   net.machine.coherence.set_distance(kGuestCore, kWorkerCore, distance_of(s.distance));
   if (s.ring_remote)
     net.machine.remote_lines = static_cast<LineId>(layout_.queue.tables.value / kCacheLineBytes);
 }
+
+template <class Guest>
+Guest NetRxWorld<Guest>::make_guest(const Scenario& s) {
+  const KickHost<Worker> kick_host{&worker, &rx.queue.bells, false};
+  if constexpr (std::is_same_v<Guest, PmdReceiver>) {
+    return {guest_core, rx.queue.driver, rx.queue.frames(), receiver_config(s), kick_host};
+  } else {
+    return {guest_core,
+            rx.queue.driver,
+            iommu,
+            net.guest_bytes(),
+            KernelReceiverConfig{.packets = s.packets, .buffers = fragments_},
+            kick_host};
+  }
+}
+
+template class NetRxWorld<PmdReceiver>;
+template class NetRxWorld<MergedReceiver>;
+template class NetRxWorld<PerBufferReceiver>;
 
 }  // namespace vringlab::sim

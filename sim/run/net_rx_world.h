@@ -2,6 +2,7 @@
 // ring of a TAP device, the vhost worker, a guest that receives.
 #pragma once
 
+#include "sim/guest/kernel_receiver.h"
 #include "sim/guest/receiver.h"
 #include "sim/host/invalidator.h"
 #include "sim/host/kick_host.h"
@@ -12,12 +13,17 @@ namespace vringlab::sim {
 
 ReceiverConfig receiver_config(const Scenario& scenario);
 
+using RxWorker = VhostWorker<RxSide::Device>;
+using PmdReceiver = Receiver<KickHost<RxWorker>>;
+using MergedReceiver = KernelReceiver<KickHost<RxWorker>, MapPerFragment>;
+using PerBufferReceiver = KernelReceiver<KickHost<RxWorker>, MapPerBuffer>;
+
+template <class Guest>
 class NetRxWorld {
  public:
   explicit NetRxWorld(const Scenario& scenario);
 
-  using Worker = VhostWorker<RxSide::Device>;
-  using Guest = Receiver<KickHost<Worker>>;
+  using Worker = RxWorker;
 
   static constexpr CoreId kGuestCore = 0;
   static constexpr CoreId kWorkerCore = 1;
@@ -26,10 +32,13 @@ class NetRxWorld {
 
  private:
   MemorySizes sizes_;
+  RxBuffersConfig fragments_;  // of a guest kernel
   RxLayout layout_;
 
  public:
   NetMachine net;
+  InvalidationQueue invalidations;
+  Iommu iommu;
   Core guest_core;
   Core worker_core;
   Core control_core;
@@ -38,6 +47,13 @@ class NetRxWorld {
   Worker worker;
   Guest guest;
   Invalidator invalidator;
+
+ private:
+  Guest make_guest(const Scenario& scenario);
 };
+
+extern template class NetRxWorld<PmdReceiver>;
+extern template class NetRxWorld<MergedReceiver>;
+extern template class NetRxWorld<PerBufferReceiver>;
 
 }  // namespace vringlab::sim

@@ -48,6 +48,15 @@ struct BlkResult {
   std::uint64_t data_hash = 0;         // FNV-1a of the disk at the end, where data is moved
 };
 
+// What a guest's DMA mappings took; zero where nothing is mapped.
+struct DmaResult {
+  std::uint64_t maps = 0;
+  std::uint64_t unmaps = 0;
+  std::uint64_t invalidations = 0;  // of the IOTLB, that were waited for
+  std::uint64_t tree_searches = 0;  // for I/O addresses that no cache had
+  std::uint64_t mapped_pages = 0;   // at the end
+};
+
 struct RunResult {
   std::uint64_t packets = 0;     // frames that reached the sink
   std::uint64_t bytes = 0;       // their length
@@ -69,6 +78,7 @@ struct RunResult {
   std::uint64_t pinned_bytes = 0;    // guest memory held by the mapping
   std::uint64_t setup_ps = 0;        // of mapping the ring
   std::uint64_t teardown_ps = 0;     // of unmapping it
+  DmaResult dma;
   BlkResult blk;
   std::uint64_t guest_memory_hash = 0;  // FNV-1a of all guest memory at the end
 };

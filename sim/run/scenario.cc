@@ -19,7 +19,7 @@ void check_machine(const Scenario& s) {
 }
 
 void check_guest(const Scenario& s) {
-  one_of("guest", s.guest, {"virtio-user", "vm", "vm-pktgen"});
+  one_of("guest", s.guest, {"virtio-user", "vm", "vm-pktgen", "vm-kernel"});
   one_of("guest_notify", s.guest_notify, {"poll", "interrupt"});
   one_of("arrival", s.arrival, {"periodic", "poisson"});
   one_of("workload", s.workload, {"tx", "rx", "stream", "io", "macswap", "rr", "blk"});
@@ -70,6 +70,22 @@ void check_tap(const Scenario& s) {
   constexpr std::uint32_t kCores = Coherence::kMaxCores;
   if (pair_cores(s) > kCores)
     refuse("queue_pairs", s.queue_pairs, "such that all cores are at most 16");
+}
+
+// A guest kernel's receive path.
+void check_kernel_guest(const Scenario& s) {
+  one_of("iommu", s.iommu, {"off", "passthrough", "lazy", "strict"});
+  in_range<std::uint32_t>("fragment_bytes", s.fragment_bytes, 4096, 1u << 20);
+  if (s.fragment_bytes % 4096 != 0) refuse("fragment_bytes", s.fragment_bytes, "whole pages");
+  if (s.guest != "vm-kernel") {
+    if (s.iommu != "off") refuse("iommu", "\"" + s.iommu + "\"", "off unless guest is vm-kernel");
+    if (s.dma_merge) refuse("dma_merge", "true", "false unless guest is vm-kernel");
+    return;
+  }
+  if (s.workload != "rx" || s.queue_pairs != 1)
+    refuse("guest", "\"vm-kernel\"", "another one unless workload is rx with one queue pair");
+  if (!s.mergeable) refuse("mergeable", "false", "true where guest is vm-kernel");
+  if (s.indirect) refuse("indirect", "true", "false where guest is vm-kernel");
 }
 
 // What a workload does not simulate is refused, not ignored.
@@ -155,6 +171,7 @@ std::vector<SinkInfo> sink_infos() {
 void check_scenario(const Scenario& scenario) {
   check_machine(scenario);
   check_guest(scenario);
+  check_kernel_guest(scenario);
   check_unused(scenario);
   check_pairs(scenario);
   check_tap(scenario);

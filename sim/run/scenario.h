@@ -69,13 +69,16 @@ struct Scenario {
   // The guest: testpmd, txonly or rxonly.
   // virtio-user: a process, kicks are system calls; vm: kicks are exits; vm-pktgen: the
   // generator of a guest kernel, which publishes each frame and is called when the ring
-  // has room again.
+  // has room again; vm-kernel: a guest kernel that receives into a socket.
   std::string guest = "virtio-user";
   std::string guest_notify = "poll";  // poll: never called; interrupt: sleeps when the ring is full
   std::uint64_t packets = 100000;     // frames to send, or to receive
   std::uint32_t packet_bytes = 64;    // frame length, virtio-net header not counted
   std::uint32_t guest_burst = 32;     // frames between two publications of avail.idx
   bool mergeable = true;              // MRG_RXBUF negotiated
+  std::string iommu = "off";          // of vm-kernel: off, passthrough, lazy, strict
+  bool dma_merge = false;             // one mapping a fragment; else one a buffer
+  std::uint32_t fragment_bytes = 32768;  // that its receive buffers are cut from
   std::uint32_t rx_buffer_bytes = 2048;  // of a receive buffer, its header apart
   bool split_header = false;             // header in a descriptor of its own
   double offered_pps = 0;                // packets a second; 0: as fast as the guest can

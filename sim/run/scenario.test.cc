@@ -295,12 +295,13 @@ struct Choice {
   std::string Scenario::*field;
   const char* name;
   std::vector<std::string> permitted;
+  std::vector<std::string> elsewhere = {};  // permitted with other fields than the defaults
 };
 
 TEST(CheckScenario, names_are_among_those_there_are) {
   using S = Scenario;
   const Choice rows[] = {{&S::distance, "distance", {"same_ccx", "same_socket", "remote"}},
-                         {&S::guest, "guest", {"virtio-user", "vm", "vm-pktgen"}},
+                         {&S::guest, "guest", {"virtio-user", "vm", "vm-pktgen"}, {"vm-kernel"}},
                          {&S::guest_notify, "guest_notify", {"poll", "interrupt"}},
                          {&S::arrival, "arrival", {"periodic", "poisson"}}};
   for (const Choice& row : rows) {
@@ -309,6 +310,7 @@ TEST(CheckScenario, names_are_among_those_there_are) {
       EXPECT_EQ(refusal_with([&](S& s) { s.*row.field = name; }), "") << row.name << ' ' << name;
       names += " " + name;
     }
+    for (const std::string& name : row.elsewhere) names += " " + name;
     for (const std::string bad : {"", "Remote", "no"})
       EXPECT_EQ(refusal_with([&](S& s) { s.*row.field = bad; }),
                 std::string(row.name) + " = \"" + bad + "\": must be one of" + names);
@@ -344,6 +346,29 @@ TEST(CheckScenario, a_run_fits_the_clock) {
   EXPECT_EQ(refusal(s), "packets = 1000001: must be at most offered_pps times 1e6 s");
   s.offered_pps = 0;
   EXPECT_EQ(refusal(s), "");
+}
+
+TEST(CheckScenario, a_guest_kernel_receives_and_nothing_else) {
+  const auto kernel = [](auto change) {
+    return refusal_with([&](Scenario& s) {
+      s.workload = "rx";
+      s.guest = "vm-kernel";
+      change(s);
+    });
+  };
+  EXPECT_EQ(kernel([](Scenario&) {}), "");
+  for (const char* mode : {"off", "passthrough", "lazy", "strict"})
+    EXPECT_EQ(kernel([&](Scenario& s) { s.iommu = mode; }), "");
+  EXPECT_NE(kernel([](Scenario& s) { s.iommu = "on"; }).find("iommu = \"on\""), std::string::npos);
+  EXPECT_NE(kernel([](Scenario& s) { s.workload = "tx"; }).find("guest"), std::string::npos);
+  EXPECT_NE(kernel([](Scenario& s) { s.mergeable = false; }).find("mergeable"), std::string::npos);
+  EXPECT_NE(kernel([](Scenario& s) { s.indirect = true; }).find("indirect"), std::string::npos);
+  for (const std::uint32_t bytes : {0u, 4095u, 4097u, (1u << 20) + 4096})
+    EXPECT_NE(kernel([&](Scenario& s) { s.fragment_bytes = bytes; }), "") << bytes;
+  for (const std::uint32_t bytes : {4096u, 1u << 20})
+    EXPECT_EQ(kernel([&](Scenario& s) { s.fragment_bytes = bytes; }), "") << bytes;
+  EXPECT_NE(refusal_with([](Scenario& s) { s.iommu = "lazy"; }), "");
+  EXPECT_NE(refusal_with([](Scenario& s) { s.dma_merge = true; }), "");
 }
 
 }  // namespace
