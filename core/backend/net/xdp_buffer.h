@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/spec/machine.h"
 #include "core/spec/net.h"
 
 namespace vringlab {
@@ -30,6 +29,7 @@ struct XdpBuffer {
   std::byte* frame() const { return hard_start + frame_offset; }
 };
 
+inline constexpr std::uint32_t kCacheLineBytes = 64;
 inline constexpr std::uint32_t kXdpPadBytes = 64;          // in front of every frame
 inline constexpr std::uint32_t kXdpHeadroomBytes = 256;    // what XDP programs are promised
 inline constexpr std::uint32_t kSharedInfoBytes = 320;     // 64-bit kernels, 17 fragments

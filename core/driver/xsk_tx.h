@@ -1,0 +1,158 @@
+// Zero-copy transmission of AF_XDP: what the application puts on its tx ring goes
+// to the device where it lies, and its address comes back on the completion ring.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "core/driver/driver_ring.h"
+#include "core/driver/net_receive.h"
+#include "core/driver/xsk_ring.h"
+#include "core/driver/xsk_umem.h"
+
+namespace vringlab {
+
+// Where the virtio-net header of a frame lies. It asks for nothing: all zeros.
+enum class XskHeader : std::uint8_t {
+  kShared,   // one for all frames: two descriptors a frame
+  kHeadroom  // in front of the frame in its chunk, if there is room: one descriptor
+};
+
+struct XskTxConfig {
+  XskHeader header = XskHeader::kShared;
+  GuestAddr shared_header;                            // zeros that nobody writes
+  std::uint32_t header_bytes = sizeof(VirtioNetHdr);  // as negotiated, at most this
+};
+
+struct XskTxStep {
+  std::uint32_t sent = 0;       // frames added
+  std::uint32_t completed = 0;  // addresses given back
+  std::uint32_t invalid = 0;    // descriptors that name no frame: skipped, not given back
+  bool kick = false;            // the device wants to know
+  bool more = false;            // the budget ended the step: come again
+};
+
+struct XskTxState {
+  std::uint32_t in_flight = 0;     // frames at the device: each has room on the completion ring
+  std::optional<XdpDesc> waiting;  // taken and checked, could not be added
+  std::optional<DmaAddr> header;   // the shared header, mapped
+};
+
+// `Ring` is a premapped DriverRing, or one that does not map at all.
+template <class Ring, DmaApi Dma>
+class XskTx {
+ public:
+  XskTx(Ring& ring, XskUmem<Dma>& umem, const XskRingAreas<XdpDesc>& tx,
+        const XskRingAreas<std::uint64_t>& completion, const XskTxConfig& config)
+      : ring_(&ring), umem_(&umem), tx_(tx), completion_(completion), config_(config) {}
+
+  // Before the first step, and after the last: nothing is in flight.
+  RingError start() {
+    const Result<DmaAddr> header =
+        umem_->dma().map(config_.shared_header, config_.header_bytes, DmaDirection::kToDevice);
+    if (header.ok()) state_.header = header.value();
+    return header.error();
+  }
+  void stop() {
+    if (state_.waiting && completion_.has_room(1)) completion_.put(state_.waiting->addr);
+    state_.waiting.reset();
+    completion_.publish();
+    if (!state_.header) return;
+    umem_->dma().unmap(*state_.header, config_.header_bytes, DmaDirection::kToDevice);
+    state_.header.reset();
+  }
+
+  XskTxStep step(std::uint32_t budget = kNapiBudget) {
+    XskTxStep result;
+    while (const std::optional<Completion> done = ring_->reap()) {
+      complete(done->token);
+      ++result.completed;
+    }
+    completion_.publish();
+    send(budget, result);
+    tx_.publish();
+    if (result.sent == 0) return result;
+    ring_->publish();
+    result.kick = ring_->kick_needed();
+    return result;
+  }
+
+  // What a reset queue gives back was not sent, and is the application's again.
+  void recycle(Token token) {
+    complete(token);
+    completion_.publish();
+  }
+
+  const XskTxState& state() const { return state_; }
+  RingError broken() const {
+    const RingError error = tx_.state().broken;
+    return error != RingError::kNone ? error : completion_.state().broken;
+  }
+
+ private:
+  // Room was made sure of before the frame was taken. An application that broke
+  // the ring since then gets nothing more.
+  void complete(std::uint64_t addr) {
+    --state_.in_flight;
+    if (completion_.state().broken == RingError::kNone) completion_.put(addr);
+  }
+
+  // Two descriptors, for any chain; one where it can be a table.
+  bool has_descriptors() const {
+    const DriverRingState& ring = ring_->state();
+    return ring.broken == RingError::kNone && ring.free_count >= (ring.indirect ? 1 : 2);
+  }
+  void send(std::uint32_t budget, XskTxStep& result) {
+    for (std::uint32_t taken = 0; taken < budget; ++taken) {
+      if (!has_descriptors() || !completion_.has_room(state_.in_flight + 1)) return;
+      const std::optional<XdpDesc> desc = next();
+      if (!desc) return;
+      if (!umem_->is_frame(*desc)) {
+        ++result.invalid;
+        continue;
+      }
+      if (!add(*desc)) {
+        state_.waiting = desc;
+        return;
+      }
+      ++state_.in_flight;
+      ++result.sent;
+    }
+    result.more = true;
+  }
+  std::optional<XdpDesc> next() {
+    if (!state_.waiting) return tx_.take();
+    return std::exchange(state_.waiting, std::nullopt);
+  }
+
+  bool add(const XdpDesc& desc) {
+    if (config_.header == XskHeader::kHeadroom &&
+        umem_->offset_in_chunk(desc.addr) >= config_.header_bytes)
+      return add_with_headroom(desc);
+    umem_->sync_for_device(desc.addr, desc.len);
+    const std::array chain = {Buffer{{state_.header->value}, config_.header_bytes},
+                              Buffer{{umem_->device(desc.addr).value}, desc.len}};
+    return ring_->add(chain, {}, desc.addr).ok();
+  }
+  bool add_with_headroom(const XdpDesc& desc) {
+    const std::uint64_t addr = desc.addr - config_.header_bytes;
+    const std::uint32_t len = desc.len + config_.header_bytes;
+    std::memset(umem_->host(addr), 0, config_.header_bytes);
+    umem_->sync_for_device(addr, len);
+    const Buffer whole{{umem_->device(addr).value}, len};
+    return ring_->add({&whole, 1}, {}, desc.addr).ok();
+  }
+
+  Ring* ring_;
+  XskUmem<Dma>* umem_;
+  XskConsumer<XdpDesc> tx_;
+  XskProducer<std::uint64_t> completion_;
+  XskTxConfig config_;
+  XskTxState state_;
+};
+
+}  // namespace vringlab
