@@ -81,6 +81,7 @@ void bind_scenario(pybind11::module_& m) {
       .def_readwrite("arrival", &Scenario::arrival)
       .def_readwrite("queue_pairs", &Scenario::queue_pairs)
       .def_readwrite("workers", &Scenario::workers)
+      .def_readwrite("worker_cores", &Scenario::worker_cores)
       .def_readwrite("message_bytes", &Scenario::message_bytes)
       .def_readwrite("sessions", &Scenario::sessions)
       .def_readwrite("vcpus", &Scenario::vcpus)

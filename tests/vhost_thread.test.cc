@@ -40,7 +40,8 @@ struct Threads : testing::Test {
   Rx rx{{'r', &log}};
   VhostTask<Tx> tx_task{tx, Op::kUnmodelledLate};
   VhostTask<Rx> rx_task{rx, Op::kUnmodelledRxLate};
-  VhostThread<Tx, Rx> thread{model.device_core};
+  CoreShare share{model.device_core};
+  VhostThread<Tx, Rx> thread{share};
 
   Threads() {
     thread.serve(tx_task);
@@ -116,6 +117,39 @@ TEST_F(Threads, a_thread_that_is_awake_is_not_woken) {
   EXPECT_EQ(model.device_core.now(), clock_ps);
 }
 
+// One goes on until it sleeps; the other one, woken meanwhile, is not runnable before that.
+TEST_F(Threads, of_two_on_a_core_one_runs_at_a_time) {
+  VhostThread<Tx, Rx> other(share);
+  Tx more{{'o', &log}};
+  VhostTask<Tx> more_task(more, Op::kUnmodelledLate);
+  other.serve(more_task);
+  tx.packets = 2;
+  tx_task.queue();
+  thread.wake(0);
+  more_task.queue();
+  other.wake(0);
+  EXPECT_EQ(other.wakeups(), 1u);
+  for (int i = 0; i < 100 && (thread.runnable() || other.runnable()); ++i) {
+    EXPECT_NE(thread.runnable(), other.runnable());
+    (thread.runnable() ? thread : other).step();
+  }
+  EXPECT_EQ(log, "ttto");
+  EXPECT_EQ(test::occurrences(model.device_core, Cost::kContextSwitch), 2u);
+}
+
+// Its work is looked at when it has the core again, once.
+TEST_F(Threads, one_that_waits_for_its_core_is_not_woken_again) {
+  VhostThread<Tx, Rx> other(share);
+  other.wake(0);
+  tx_task.queue();
+  thread.wake(0);
+  tx_task.queue();
+  thread.wake(0);
+  EXPECT_EQ(thread.wakeups(), 1u);
+  other.step();
+  EXPECT_EQ(run(), "t");
+}
+
 // A packet that waits for buffers that may never come: each kick and each packet costs
 // one look, the thread sleeps after it, and its other queue has its turn.
 TEST_F(Threads, a_queue_that_waits_for_buffers_costs_the_others_nothing) {
@@ -124,7 +158,7 @@ TEST_F(Threads, a_queue_that_waits_for_buffers_costs_the_others_nothing) {
   rig.socket.put(1000, 1, 500);
   RxQueue waiting(rig.rx);
   VhostTask waiting_task(waiting, Op::kUnmodelledRxLate);
-  VhostThread<Tx, decltype(waiting)> both(model.device_core);
+  VhostThread<Tx, decltype(waiting)> both(share);
   both.serve(tx_task);
   both.serve(waiting_task);
   for (std::uint64_t kick = 1; kick <= 100; ++kick) {

@@ -95,6 +95,25 @@ std::vector<Named> shapes() {
       {"rx_queues_light",
        changed(rx,
                [](Scenario& s) { s.queue_pairs = 2, s.offered_pps = 2e5, s.arrival = "poisson"; })},
+      {"tx_queues_of_one_core",
+       changed(tx, [](Scenario& s) { s.queue_pairs = 3, s.workers = 2, s.worker_cores = 1; })},
+      {"tx_queues_of_two_cores", changed(tx,
+                                         [](Scenario& s) {
+                                           s.queue_pairs = s.workers = 5, s.worker_cores = 2,
+                                           s.guest_notify = "interrupt", s.ring_size = 16;
+                                         })},
+      {"rx_queues_of_one_core",
+       changed(rx, [](Scenario& s) { s.queue_pairs = s.workers = 3, s.worker_cores = 1; })},
+      {"rx_queues_of_two_cores_light", changed(rx,
+                                               [](Scenario& s) {
+                                                 s.queue_pairs = s.workers = 3, s.worker_cores = 2,
+                                                 s.offered_pps = 2e5, s.arrival = "poisson";
+                                               })},
+      {"io_of_one_core_in_short_slices",
+       changed(io,
+               [](Scenario& s) {
+                 s.queue_pairs = s.workers = 2, s.worker_cores = 1, s.costs = {{"time_slice", 20}};
+               })},
       {"rr", rr},
       {"rr_many", changed(rr, [](Scenario& s) { s.sessions = 8, s.vcpus = 2; })},
   };
@@ -231,6 +250,76 @@ TEST(Pairs, more_workers_than_queues_change_nothing) {
     s.workers = 5;
     EXPECT_EQ(run(s).rate_pps, two) << workload;
   }
+}
+
+std::uint64_t switches(const RunResult& r) {
+  std::uint64_t sum = 0;
+  for (const LedgerRow& row : core(r, "worker").ledger) {
+    if (row.cost == Cost::kContextSwitch) sum += row.count;
+  }
+  return sum;
+}
+
+Scenario two_queues(const char* workload, std::uint32_t workers, std::uint32_t cores) {
+  Scenario s = small(workload);
+  s.packets = 200000;
+  s.queue_pairs = 2;
+  s.workers = workers;
+  s.worker_cores = cores;
+  return s;
+}
+
+// Half as fast as on two cores, and as fast as one worker but for the switches.
+TEST(SharedCores, saturated_workers_have_half_of_it_each) {
+  for (const char* workload : {"tx", "rx", "io"}) {
+    const double one = run(two_queues(workload, 1, 0)).rate_pps;
+    const double two = run(two_queues(workload, 2, 2)).rate_pps;
+    const RunResult shared = run(two_queues(workload, 2, 1));
+    EXPECT_NEAR(shared.rate_pps / two, 0.5, 0.03) << workload;
+    EXPECT_NEAR(shared.rate_pps / one, 1, 0.03) << workload;
+    // Every slice ends with a switch.
+    const auto slices = static_cast<double>(shared.elapsed_ps) / 3e9;
+    EXPECT_NEAR(static_cast<double>(switches(shared)), slices, 0.2 * slices) << workload;
+  }
+}
+
+TEST(SharedCores, as_many_as_workers_are_those_that_workers_have_by_themselves) {
+  for (const char* workload : {"tx", "rx", "io"})
+    EXPECT_EQ(test::text_of(run(two_queues(workload, 2, 2))) ==
+                  test::text_of(run(two_queues(workload, 2, 0))),
+              true);
+}
+
+TEST(SharedCores, a_worker_that_sleeps_costs_the_others_nothing) {
+  for (const char* workload : {"tx", "rx", "io"}) {
+    const std::string alone = test::text_of(run(two_queues(workload, 2, 0)));
+    EXPECT_EQ(test::text_of(run(two_queues(workload, 4, 2))) == alone, true) << workload;
+    EXPECT_EQ(test::text_of(run(two_queues(workload, 3, 2))) == alone, true) << workload;
+  }
+}
+
+// What lies in a ring when its worker has to wait waits for the slices of the others.
+TEST(SharedCores, latency_grows_by_slices) {
+  Scenario s = two_queues("tx", 2, 2);
+  const std::uint64_t own_ps = run(s).latency.max_ps;
+  s.worker_cores = 1;
+  for (const double slice_us : {750.0, 3000.0}) {
+    s.costs = {{"time_slice", slice_us}};
+    const RunResult r = run(s);
+    EXPECT_NEAR(static_cast<double>(r.latency.max_ps), slice_us * 1e6 + static_cast<double>(own_ps),
+                0.05 * slice_us * 1e6);
+  }
+}
+
+// Where work comes now and then, threads sleep before their slice is over.
+TEST(SharedCores, light_queues_wait_for_one_another_and_not_for_slices) {
+  Scenario s = two_queues("rx", 2, 1);
+  s.packets = 5000;
+  s.offered_pps = 1e4;
+  s.arrival = "poisson";
+  const RunResult r = run(s);
+  EXPECT_LT(r.latency.max_ps, 100'000'000u);
+  EXPECT_EQ(switches(r), r.wakeups);
 }
 
 TEST(Pairs, exchanging_addresses_costs_the_worker_a_line) {

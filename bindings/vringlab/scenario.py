@@ -81,6 +81,10 @@ class Scenario:
     or zero-copy."""
     workers: int = 1
     """Of tx, rx, io and macswap: they serve the queues of the pairs in turn; one without sleeps."""
+    worker_cores: int = 0
+    """Cores that the workers share, worker by worker in turn; 0: each has a core of its own.
+
+    At most workers. Not of one queue of tx or rx, stream, rr or blk."""
 
     message_bytes: int = 16384
     """Bytes of one write into a TCP stream."""

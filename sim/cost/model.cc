@@ -246,6 +246,7 @@ CostModel resolve_costs(const HostPreset& host, const KernelPreset& kernel,
   m.ooo_overlap = rows.value("ooo_overlap");
   m.store_exposed = rows.value("store_exposed");
   m.wakeup_ps = rows.whole("wakeup.cpu_awake");
+  m.time_slice_ps = rows.whole("time_slice");
   m.irq_latency_ps = rows.whole("guest_ipi");
   m.nic_completion_ps = rows.whole("nic_completion");
   m.stlb_hit_ps = rows.whole("stlb_hit");

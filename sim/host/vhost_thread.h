@@ -6,6 +6,7 @@
 
 #include "core/device/turn.h"
 #include "sim/access/model_access.h"
+#include "sim/host/core_share.h"
 
 namespace vringlab::sim {
 
@@ -60,15 +61,15 @@ class VhostTask {
 template <class Tx, class Rx>
 class VhostThread {
  public:
-  explicit VhostThread(Core& core) : core_(&core) {}
+  explicit VhostThread(CoreShare& share) : share_(&share), number_(share.join()) {}
 
   // Tasks outlive the thread's last step.
   void serve(VhostTask<Tx>& task) { tx_.push_back(&task); }
   void serve(VhostTask<Rx>& task) { rx_.push_back(&task); }
 
-  Core& core() { return *core_; }
-  const Core& core() const { return *core_; }
-  bool runnable() const { return awake_; }
+  Core& core() { return share_->core(); }
+  const Core& core() const { return share_->core(); }
+  bool runnable() const { return share_->runs(number_); }
   std::uint64_t wakeups() const { return wakeups_; }
   std::uint64_t step_ps() const { return step_ps_; }  // when the last step began
 
@@ -77,36 +78,42 @@ class VhostThread {
     if (awake_) return;
     awake_ = true;
     ++wakeups_;
-    core_->idle_until(at_ps + core_->machine().costs.wakeup_ps);
-    core_->run(operation_index(Op::kScheduleIn));
+    share_->wake(number_, at_ps);
   }
 
   void step() {
-    step_ps_ = core_->now();
-    for (std::size_t tried = 0; tried < tx_.size() + rx_.size(); ++tried) {
-      if (ready()) {
-        if (!step_one()) next();
-        return;
-      }
-      next();
-    }
+    step_ps_ = core().now();
+    if (work()) return share_->may_switch();
     awake_ = false;
+    share_->sleep();
   }
 
  private:
+  // A step of the queue whose turn it is; false: none has anything to do.
+  bool work() {
+    for (std::size_t tried = 0; tried < tx_.size() + rx_.size(); ++tried) {
+      if (ready()) {
+        if (!step_one()) next();
+        return true;
+      }
+      next();
+    }
+    return false;
+  }
   bool ready() const {
     return at_ < tx_.size() ? tx_[at_]->ready() : rx_[at_ - tx_.size()]->ready();
   }
   bool step_one() {
-    return at_ < tx_.size() ? tx_[at_]->step(*core_) : rx_[at_ - tx_.size()]->step(*core_);
+    return at_ < tx_.size() ? tx_[at_]->step(core()) : rx_[at_ - tx_.size()]->step(core());
   }
   void next() { at_ = at_ + 1 < tx_.size() + rx_.size() ? at_ + 1 : 0; }
 
-  Core* core_;
+  CoreShare* share_;
+  std::size_t number_;  // among the threads of its core
   std::vector<VhostTask<Tx>*> tx_;
   std::vector<VhostTask<Rx>*> rx_;
   std::size_t at_ = 0;  // whose turn it is
-  bool awake_ = false;
+  bool awake_ = false;  // has the core, or waits for it
   std::uint64_t wakeups_ = 0;
   std::uint64_t step_ps_ = 0;
 };

@@ -1,6 +1,6 @@
 // All objects of a scenario of queue pairs: each pair has a guest on a core of its own and,
 // where frames come from outside, a generator in the host. Workers serve the queues of the
-// pairs in turn; there may be fewer workers than pairs.
+// pairs in turn; there may be fewer workers than pairs, and fewer cores than workers.
 #pragma once
 
 #include <deque>
@@ -18,11 +18,12 @@ class PairsWorld {
       : layouts_(lay_out(scenario, sizes_)),
         net(scenario, sizes_, static_cast<CoreId>(pair_cores(scenario))),
         control_core(new_core()),
-        worker_cores(new_cores(scenario.workers)),
+        worker_cores(new_cores(worker_core_count(scenario))),
         guest_cores(new_cores(scenario.queue_pairs)),
         generator_cores(new_cores(Pair::kGenerates ? scenario.queue_pairs : 0)),
         reader_cores(new_cores(Pair::kSends && net.sink.is_read() ? scenario.queue_pairs : 0)) {
-    for (Core* core : worker_cores) threads.add(*core);
+    for (Core* core : worker_cores) shares.emplace_back(*core);
+    for (std::size_t i = 0; i < scenario.workers; ++i) threads.add(shares[i % shares.size()]);
     for (std::size_t i = 0; i < layouts_.size(); ++i) add_pair(scenario, i);
   }
 
@@ -40,6 +41,7 @@ class PairsWorld {
   std::vector<Core*> guest_cores;
   std::vector<Core*> generator_cores;
   std::vector<Core*> reader_cores;
+  std::deque<CoreShare> shares;  // of worker_cores
   Group<PairThread> threads;
   std::vector<std::unique_ptr<Pair>> pairs;
   Earliest<typename Pair::Guest> guests;
@@ -67,12 +69,12 @@ class PairsWorld {
   }
 
   void add_pair(const Scenario& s, std::size_t i) {
-    const std::size_t worker = i % worker_cores.size();
-    const PairCores of_pair{*guest_cores[i], *worker_cores[worker], control_core,
+    PairThread& thread = threads[i % threads.size()];
+    const PairCores of_pair{*guest_cores[i], thread.core(), control_core,
                             Pair::kGenerates ? generator_cores[i] : nullptr,
                             reader_cores.empty() ? nullptr : reader_cores[i]};
-    Pair& pair = *pairs.emplace_back(
-        std::make_unique<Pair>(net, s, layouts_[i], of_pair, threads[worker], i));
+    Pair& pair =
+        *pairs.emplace_back(std::make_unique<Pair>(net, s, layouts_[i], of_pair, thread, i));
     guests.add(pair.guest);
     if constexpr (Pair::kGenerates) generators.add(pair.rx.generator);
     if constexpr (Pair::kSends) {

@@ -53,6 +53,18 @@ TEST(PairsWorld, every_queue_has_its_share_and_every_core_accounts_for_its_time)
   expect_all_at_work<ForwardingPair>("io");
 }
 
+TEST(PairsWorld, workers_go_to_cores_in_turn) {
+  Scenario s = queues("tx", 5, 5);
+  s.worker_cores = 2;
+  const PairsWorld<SendingPair> world(s);
+  ASSERT_EQ(world.worker_cores.size(), 2u);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(&world.pairs[i]->tx_served.thread->core(), world.worker_cores[i % 2]);
+    for (std::size_t j = 0; j < i; ++j)
+      EXPECT_NE(world.pairs[i]->tx_served.thread, world.pairs[j]->tx_served.thread);
+  }
+}
+
 TEST(PairsWorld, queues_go_to_workers_in_turn) {
   const PairsWorld<SendingPair> world(queues("tx", 5, 2));
   for (std::size_t i = 0; i < 5; ++i) {

@@ -60,6 +60,18 @@ void check_pairs(const Scenario& s) {
   if (s.ring_remote) refuse("ring_remote", "true", "false where queue_pairs is not 1");
 }
 
+// The one thread of a single queue polls and is served by kicks, and those of disks wait for
+// files; neither does so on a core that it shares.
+void check_worker_cores(const Scenario& s) {
+  in_range<std::uint32_t>("worker_cores", s.worker_cores, 0, 5);
+  if (s.worker_cores == 0) return;
+  if (s.worker_cores > s.workers) refuse("worker_cores", s.worker_cores, "at most workers");
+  if (s.queue_pairs == 1 && (s.workload == "tx" || s.workload == "rx"))
+    refuse("worker_cores", s.worker_cores, "0 where workload is tx or rx and queue_pairs is 1");
+  if (s.workload == "stream" || s.workload == "rr" || s.workload == "blk")
+    refuse("worker_cores", s.worker_cores, "0 where workload is stream, rr or blk");
+}
+
 // Frames that wait in a TAP's ring take memory of their own.
 void check_tap(const Scenario& s) {
   if (!find_sink(s.sink).is_read()) return;
@@ -155,10 +167,14 @@ void check_device(const Scenario& s) {
 
 }  // namespace
 
+std::uint32_t worker_core_count(const Scenario& s) {
+  return s.worker_cores != 0 ? s.worker_cores : s.workers;
+}
+
 std::uint32_t pair_cores(const Scenario& s) {
   const std::uint32_t generators = s.workload != "tx" ? 1 : 0;
   const std::uint32_t readers = s.workload != "rx" && find_sink(s.sink).is_read() ? 1 : 0;
-  return 1 + s.workers + s.queue_pairs * (1 + generators + readers);
+  return 1 + worker_core_count(s) + s.queue_pairs * (1 + generators + readers);
 }
 
 std::vector<SinkInfo> sink_infos() {
@@ -174,6 +190,7 @@ void check_scenario(const Scenario& scenario) {
   check_kernel_guest(scenario);
   check_unused(scenario);
   check_pairs(scenario);
+  check_worker_cores(scenario);
   check_tap(scenario);
   check_receive(scenario);
   check_streams(scenario);

@@ -85,8 +85,9 @@ struct Scenario {
   std::string arrival = "periodic";      // periodic or poisson, where offered_pps is set
 
   // Queue pairs; of tx and rx, queues.
-  std::uint32_t queue_pairs = 1;  // each with a guest core and a generator of its own
-  std::uint32_t workers = 1;      // that serve the queues of the pairs in turn
+  std::uint32_t queue_pairs = 1;   // each with a guest core and a generator of its own
+  std::uint32_t workers = 1;       // that serve the queues of the pairs in turn
+  std::uint32_t worker_cores = 0;  // that the workers share in turn; 0: each has its own
 
   // TCP streams.
   std::uint32_t message_bytes = 16384;  // of one write
@@ -126,6 +127,9 @@ struct Scenario {
   std::uint64_t tie_seed = 0;  // 0: equal clocks go by actor; else permuted
   bool skip_polls = true;      // empty guest polls are accounted in a row, not stepped
 };
+
+// How many cores the workers have.
+std::uint32_t worker_core_count(const Scenario& scenario);
 
 // How many cores a scenario of queue pairs has: those of each pair, workers, and control.
 std::uint32_t pair_cores(const Scenario& scenario);

@@ -85,6 +85,7 @@ TEST(CheckScenario, whole_numbers) {
       {&S::zerocopy_min_bytes, "zerocopy_min_bytes", 13, 14, 65549, 65550, "between 14 and 65549"},
       {&S::queue_pairs, "queue_pairs", 0, 1, 5, 6, "between 1 and 5"},
       {&S::workers, "workers", 0, 1, 5, 6, "between 1 and 5"},
+      {&S::worker_cores, "worker_cores", 0, 0, 0, 6, "between 0 and 5"},
       {&S::message_bytes, "message_bytes", 0, 1, 1048576, 1048577, "between 1 and 1048576"},
       {&S::sessions, "sessions", 0, 1, 8, 9, "between 1 and 8"},
       {&S::vcpus, "vcpus", 0, 1, 6, 7, "between 1 and 6"},
@@ -196,6 +197,45 @@ TEST(CheckScenario, what_several_queues_do_not_have_is_refused) {
   expect("invalidations_per_s = 3: must be 0", [](Scenario& s) { s.invalidations_per_s = 3; });
   expect("ring_remote = true: must be false", [](Scenario& s) { s.ring_remote = true; });
   EXPECT_EQ(with(5, [](Scenario& s) { s.workers = 5; }), "");
+}
+
+TEST(CheckScenario, cores_are_shared_by_the_workers_there_are) {
+  const auto with = [](const char* workload, std::uint32_t pairs, std::uint32_t workers,
+                       std::uint32_t cores) {
+    return refusal_with([&](Scenario& s) {
+      s.workload = workload;
+      s.sink = "host_tcp";
+      s.queue_pairs = pairs;
+      s.workers = workers;
+      s.worker_cores = cores;
+    });
+  };
+  EXPECT_EQ(with("tx", 2, 3, 3) + with("rx", 5, 2, 1) + with("io", 1, 1, 1), "");
+  EXPECT_EQ(with("macswap", 2, 2, 3), "worker_cores = 3: must be at most workers");
+  const std::string one_queue = ": must be 0 where workload is tx or rx and queue_pairs is 1";
+  EXPECT_EQ(with("tx", 1, 5, 0), "");
+  EXPECT_EQ(with("tx", 1, 5, 1), "worker_cores = 1" + one_queue);
+  EXPECT_EQ(with("rx", 1, 5, 5), "worker_cores = 5" + one_queue);
+  for (const char* workload : {"stream", "rr", "blk"}) {
+    EXPECT_EQ(with(workload, 1, 1, 0), "");
+    EXPECT_EQ(with(workload, 1, 1, 1),
+              "worker_cores = 1: must be 0 where workload is stream, rr or blk");
+  }
+}
+
+// Workers that share a core have one core.
+TEST(CheckScenario, cores_of_workers_that_share_them_count_once) {
+  const auto with = [](std::uint32_t cores) {
+    return refusal_with([&](Scenario& s) {
+      s.workload = "io";
+      s.sink = "xdp_tx";
+      s.queue_pairs = 4;
+      s.workers = 4;
+      s.worker_cores = cores;
+    });
+  };
+  EXPECT_EQ(with(3), "");
+  EXPECT_EQ(with(4), "queue_pairs = 4: must be such that all cores are at most 16");
 }
 
 // Each pair has a reader too where the sink is read; of rx nothing is sent.

@@ -69,6 +69,7 @@ class StreamWorld {
   RxDevice rx_device;
   VhostTask<Tx> tx_task;
   VhostTask<RxDevice> rx_task;
+  CoreShare worker_share;
   Thread thread;
   StreamStack stack;
   Group<StreamCpu> guest;

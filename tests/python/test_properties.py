@@ -157,6 +157,7 @@ def workloads(draw: st.DrawFn) -> vl.Scenario:
         "offered_pps": st.just(0.0) | st.floats(1e4, 1e7),
         "queue_pairs": st.integers(1, 5),
         "workers": st.integers(1, 5),
+        "worker_cores": st.integers(0, 2),
         "message_bytes": st.integers(1, 100_000),
         "sessions": st.integers(1, 8),
         "vcpus": st.integers(1, 6),

@@ -309,6 +309,7 @@ BOUNDS: list[tuple[str, list[Any], list[Any]]] = [
     ("zerocopy_min_bytes", [0, 13, 65550], [14, 65549]),
     ("queue_pairs", [0, 6], [1, 5]),
     ("workers", [0, 6], [1, 5]),
+    ("worker_cores", [1, 6], [0]),
     ("message_bytes", [0, 2**20 + 1], [1, 2**20]),
     ("sessions", [0, 9], [1, 8]),
     ("vcpus", [0, 7], [1, 6]),
