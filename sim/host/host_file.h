@@ -96,8 +96,8 @@ class HostFile {
     if (dirty_.empty() || writing_ >= kMaxWriting) return false;
     return dirty() > config_.dirty_background_pages || written_ < flush_to_;
   }
-  // When a page was dirtied last.
-  std::uint64_t dirtied_ps() const { return dirtied_ps_; }
+  // When somebody last dirtied a page or began to wait for what is dirty.
+  std::uint64_t wanted_ps() const { return wanted_ps_; }
   // Gives the disk the oldest dirty pages, as one request.
   void write_back(Core& core) {
     const PageRange range = dirty_.take(config_.max_request_bytes / kCachePageBytes);
@@ -217,7 +217,7 @@ class HostFile {
     make_room(core, page);
     cache_.set(page, PageCache::State::kDirty);
     dirty_.add(page);
-    dirtied_ps_ = core.now();
+    wanted_ps_ = core.now();
   }
 
   // What was dirty when it began is written, then the disk's own cache.
@@ -225,6 +225,7 @@ class HostFile {
     if (op.stage == Stage::kPages) {
       op.flush_target = dirty_.added();
       flush_to_ = std::max(flush_to_, op.flush_target);
+      wanted_ps_ = core.now();
       op.stage = Stage::kDirty;
     }
     if (disk_ == nullptr) return true;
@@ -278,7 +279,7 @@ class HostFile {
   ReadAhead ahead_;
   DirtyPages dirty_;
   HostFileCounters counters_;
-  std::uint64_t dirtied_ps_ = 0;
+  std::uint64_t wanted_ps_ = 0;
   unsigned writing_ = 0;        // requests that write back now
   std::uint64_t written_ = 0;   // pages written back, ever
   std::uint64_t flush_to_ = 0;  // pages that somebody waits to see written
