@@ -101,11 +101,12 @@ void run_world(BlkWorld<Store>& world, const Scenario& s, RunControl* control) {
                   if (m.disk.completed()) deliver_disk(world, start_ps);
                   if (std::exchange(m.signals.rang, false)) deliver_queues(world);
                   if (!world.pool_state.done.empty()) deliver_pool(world);
-                  if (m.file.wants_writing()) m.flusher.wake(start_ps);
+                  m.flusher.wake(start_ps);
                   check_clock(start_ps);
                   report(control, m.work.ios);
                 });
   check_finished(m.work);
+  report(control, m.work.ios);
 }
 
 std::uint64_t system_ps(const std::vector<Core*>& vcpus) {
@@ -201,9 +202,11 @@ RunResult run_host(const Scenario& s, RunControl* control) {
                   for (std::size_t i = 0; i < ports.size() && m.queued_disk() == nullptr; ++i) {
                     if (ports[i].has_done()) peers[i]->interrupt(peers[i]->core().now());
                   }
+                  check_clock(start_ps);
                   report(control, m.work.ios);
                 });
   check_finished(m.work);
+  report(control, m.work.ios);
   RunResult r;
   collect_machine(r, m);
   for (auto* processor : peers) r.interrupts += processor->interrupts();
