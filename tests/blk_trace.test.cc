@@ -8,6 +8,7 @@
 
 #include "core/backend/blk/file_store.h"
 #include "core/backend/blk/uring_store.h"
+#include "tests/double/model_blk.h"
 #include "tests/double/pending_store.h"
 #include "tests/double/temp_file.h"
 
@@ -94,6 +95,87 @@ Left on_uring(const BlkTrace& trace, std::uint64_t seed) {
   return {outcomes, temp.read()};
 }
 
+// The simulated stores, through the simulated machine.
+Left on_simulated_bio(const BlkTrace& trace, std::uint64_t seed) {
+  test::ModelMachine machine({});
+  test::ModelDisk disk(machine, kDiskBytes, sim::CacheMode::kNone,
+                       static_cast<std::uint32_t>(1 + seed % 3));
+  const bool ram = seed % 4 == 0;
+  sim::BioStore store(machine.context, ram ? nullptr : &disk.disk, disk.bytes, 0, 64);
+  test::ModelBlkRig<sim::BioStore> rig(store, any_config(seed), 64, 0, {&machine});
+  auto outcomes = test::play_trace(rig, trace, [&](auto& blk) {
+    disk.complete([](auto) { return nullptr; },
+                  [&](std::uint16_t slot) {
+                    store.done(slot);
+                    blk.complete(slot, BlkStatus::kOk);
+                  },
+                  [](auto) {});
+    blk.flush();
+  });
+  return {outcomes, disk.memory};
+}
+
+Left on_simulated_file(const BlkTrace& trace, sim::CacheMode mode, std::uint64_t seed) {
+  test::ModelMachine machine({});
+  test::ModelDisk disk(machine, kDiskBytes, mode, 4);
+  sim::FileStore store(machine.context, disk.file, disk.bytes, 1);
+  BlkConfig config = any_config(seed);
+  config.max_in_flight = 1;
+  test::ModelBlkRig<sim::FileStore> rig(store, config, 64, 0, {&machine});
+  auto outcomes = test::play_trace(rig, trace, [&](auto& blk) {
+    disk.complete([&](auto) { return &store.op(); }, [](auto) {},
+                  [&](std::uint16_t thread) {
+                    EXPECT_EQ(thread, 1u);
+                    if (store.go_on()) blk.complete(store.slot(), BlkStatus::kOk);
+                  });
+    blk.flush();
+  });
+  return {outcomes, disk.memory};
+}
+Left on_simulated_file_written_back(const BlkTrace& trace, std::uint64_t seed) {
+  return on_simulated_file(trace, sim::CacheMode::kWriteBack, seed);
+}
+Left on_simulated_file_written_through(const BlkTrace& trace, std::uint64_t seed) {
+  return on_simulated_file(trace, sim::CacheMode::kWriteThrough, seed);
+}
+
+Left on_simulated_vmm(const BlkTrace& trace, sim::IoEngine engine, sim::CacheMode mode,
+                      std::uint64_t seed) {
+  test::ModelMachine machine({});
+  test::ModelDisk disk(machine, kDiskBytes, mode, static_cast<std::uint32_t>(1 + seed % 3));
+  const bool ram = seed % 4 == 0 && engine != sim::IoEngine::kThreads;
+  sim::VmmStore store(machine.context, ram ? nullptr : &disk.disk, disk.pool, disk.bytes, 0, 64,
+                      {.engine = engine, .merge_writes = seed % 5 != 0, .merge_bytes = 4096});
+  test::ModelBlkRig<sim::VmmStore> rig(store, any_config(seed), 64, 0, {&machine});
+  auto outcomes = test::play_trace(rig, trace, [&](auto& blk) {
+    const auto done = [&](std::uint16_t slot) {
+      while (slot != sim::VmmStore::kLast) {
+        const std::uint16_t next = store.done(slot);
+        blk.complete(slot, BlkStatus::kOk);
+        slot = next;
+      }
+    };
+    while (store.any_at_once()) done(store.take_at_once());
+    while (disk.threads.runnable()) disk.threads.step();
+    disk.complete([&](std::uint16_t thread) { return &disk.threads[thread].op(); }, done,
+                  [&](std::uint16_t thread) { disk.threads[thread].resume(0); });
+    for (const sim::PoolDone& one : disk.pool_state.done) done(one.job.first_slot);
+    disk.pool_state.done.clear();
+    blk.flush();
+  });
+  return {outcomes, disk.memory};
+}
+Left on_simulated_threads(const BlkTrace& trace, std::uint64_t seed) {
+  const auto mode = static_cast<sim::CacheMode>(seed % 3);
+  return on_simulated_vmm(trace, sim::IoEngine::kThreads, mode, seed);
+}
+Left on_simulated_aio(const BlkTrace& trace, std::uint64_t seed) {
+  return on_simulated_vmm(trace, sim::IoEngine::kAio, sim::CacheMode::kNone, seed);
+}
+Left on_simulated_uring(const BlkTrace& trace, std::uint64_t seed) {
+  return on_simulated_vmm(trace, sim::IoEngine::kUring, sim::CacheMode::kNone, seed);
+}
+
 void expect_as_reference(Left (*play)(const BlkTrace&, std::uint64_t), std::uint64_t seeds) {
   for (std::uint64_t seed = 1; seed <= seeds && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -116,6 +198,22 @@ TEST(BlkTrace, on_a_file_by_io_uring) {
   if (!UringStore::available()) GTEST_SKIP() << "the kernel gives no io_uring";
   expect_as_reference(on_uring, 30);
 }
+
+TEST(BlkTrace, on_the_simulated_block_layer) { expect_as_reference(on_simulated_bio, 60); }
+
+TEST(BlkTrace, on_a_simulated_file_written_back) {
+  expect_as_reference(on_simulated_file_written_back, 60);
+}
+
+TEST(BlkTrace, on_a_simulated_file_written_through) {
+  expect_as_reference(on_simulated_file_written_through, 60);
+}
+
+TEST(BlkTrace, by_a_simulated_pool_of_threads) { expect_as_reference(on_simulated_threads, 60); }
+
+TEST(BlkTrace, by_simulated_aio) { expect_as_reference(on_simulated_aio, 60); }
+
+TEST(BlkTrace, by_simulated_io_uring) { expect_as_reference(on_simulated_uring, 60); }
 
 // The traces are worth something: all that can happen does.
 TEST(BlkTrace, has_everything) {

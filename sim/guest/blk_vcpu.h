@@ -38,7 +38,7 @@ class BlkVcpu {
   BlkVcpu(Core& core, Port& port, BlkWork& work, Signals& signals, const BlkVcpuConfig& config)
       : core_(&core), port_(&port), work_(&work), signals_(&signals), config_(config) {}
 
-  void own(std::size_t job) { jobs_.push_back(job); }
+  void own(std::size_t job) { jobs_.push_back({&work_->jobs[job], job}); }
   // All of them, by the numbers that jobs name them by.
   void set_peers(std::vector<BlkVcpu*> peers) { peers_ = std::move(peers); }
 
@@ -70,6 +70,11 @@ class BlkVcpu {
   }
 
  private:
+  struct Owned {
+    BlkWorkJob* job;
+    std::size_t number;
+  };
+
   // A halted processor is a thread of the host that sleeps.
   void wake(std::uint64_t at_ps) {
     if (awake_) return;
@@ -132,15 +137,15 @@ class BlkVcpu {
 
   bool waits_for_room() const {
     return std::ranges::any_of(
-        jobs_, [this](std::size_t job) { return work_->jobs[job].current != BlkWorkJob::kNoSlot; });
+        jobs_, [](const Owned& job) { return job.job->current != BlkWorkJob::kNoSlot; });
   }
 
   // Of the jobs that can go on, the one after the last.
   BlkWorkJob* next_job() {
     for (std::size_t tried = 0; tried < jobs_.size(); ++tried) {
-      BlkWorkJob& job = work_->jobs[jobs_[at_]];
+      BlkWorkJob& job = *jobs_[at_].job;
       if (job.can_go_on() && (job.current == BlkWorkJob::kNoSlot || port_->has_room())) return &job;
-      at_ = at_ + 1 < jobs_.size() ? at_ + 1 : 0;
+      next_turn();
     }
     return nullptr;
   }
@@ -158,8 +163,9 @@ class BlkVcpu {
     port_->publish(*core_);
     job.waits = config_.sync;
     job.current = BlkWorkJob::kNoSlot;
-    at_ = at_ + 1 < jobs_.size() ? at_ + 1 : 0;
+    next_turn();
   }
+  void next_turn() { at_ = at_ + 1 < jobs_.size() ? at_ + 1 : 0; }
 
   void begin_io(BlkWorkJob& job) {
     if (job.waits) core_->run(operation_index(Op::kBlkJobSwitch));
@@ -167,7 +173,7 @@ class BlkVcpu {
     job.current = job.idle.back();
     job.idle.pop_back();
     BlkIoSlot& slot = job.slots[job.current];
-    slot = {.plan = job.stream.next(), .memory = slot.memory, .started_ps = core_->now()};
+    slot.begin(job.stream.next(), core_->now());
     core_->run(operation_index(Op::kBlkApp));
     core_->run(operation_index(config_.sync ? Op::kBlkCall : Op::kBlkAioCall));
     if (config_.fills && slot.plan.op == BlkOp::kWrite)
@@ -178,8 +184,8 @@ class BlkVcpu {
     const std::uint64_t at = slot.built_bytes;
     const std::uint64_t bytes = std::min(slot.plan.bytes - at, config_.request_bytes);
     const std::uint64_t place = slot.requests * BlkMemory::kRequestStride;
-    const std::size_t job = jobs_[at_];
-    const std::uint64_t token = BlkWork::token(job, work_->jobs[job].current, slot.requests);
+    const Owned& job = jobs_[at_];
+    const std::uint64_t token = BlkWork::token(job.number, job.job->current, slot.requests);
     slot.built_bytes += bytes;
     slot.built = slot.built_bytes == slot.plan.bytes;
     ++slot.requests;
@@ -199,7 +205,7 @@ class BlkVcpu {
   BlkWork* work_;
   Signals* signals_;
   BlkVcpuConfig config_;
-  std::vector<std::size_t> jobs_;  // that run on it
+  std::vector<Owned> jobs_;  // that run on it
   std::vector<BlkVcpu*> peers_;
   std::size_t at_ = 0;  // whose turn it is
   bool awake_ = false;

@@ -31,6 +31,14 @@ struct BlkIoSlot {
   std::uint32_t requests = 0;     // built
   std::uint32_t left = 0;         // built and not completed
   bool built = false;             // all of them
+
+  void begin(const BlkIoPlan& next, std::uint64_t at_ps) {
+    plan = next;
+    started_ps = at_ps;
+    built_bytes = 0;
+    requests = left = 0;
+    built = false;
+  }
 };
 
 struct BlkWorkJob {

@@ -22,7 +22,7 @@ template <class Kick>
 class VirtioPort {
  public:
   VirtioPort(DriverRing<ModelDriverAccess>& driver, const VirtioPortConfig& config, Kick kick)
-      : driver_(&driver), config_(config), kick_(kick), data_(config.max_segments + 1) {}
+      : driver_(&driver), config_(config), kick_(kick), buffers_(config.max_segments + 2) {}
 
   // For the largest request, in any case.
   bool has_room() const {
@@ -33,18 +33,10 @@ class VirtioPort {
   void add(Core& core, const BlkGuestRequest& request) {
     driver_->access().run_on(core);
     write_header(core, request);
-    const std::size_t segments = list_data(request);
-    const Buffer header{request.header, sizeof(VirtioBlkReqHdr)};
-    const Buffer status{{request.header.value + BlkMemory::kStatusOffset}, 1};
-    if (request.op == BlkOp::kRead) {
-      data_[segments] = status;
-      (void)driver_->add({&header, 1}, std::span(data_).first(segments + 1), request.token);
-    } else {
-      std::copy_backward(data_.begin(), data_.begin() + static_cast<std::ptrdiff_t>(segments),
-                         data_.begin() + static_cast<std::ptrdiff_t>(segments) + 1);
-      data_[0] = header;
-      (void)driver_->add(std::span(data_).first(segments + 1), {&status, 1}, request.token);
-    }
+    const std::size_t count = list_buffers(request);
+    const std::size_t readable = request.op == BlkOp::kRead ? 1 : count - 1;
+    const std::span<const Buffer> buffers(buffers_.data(), count);
+    (void)driver_->add(buffers.first(readable), buffers.subspan(readable), request.token);
     ++unpublished_;
   }
 
@@ -100,20 +92,23 @@ class VirtioPort {
     std::memcpy(request.header_host, &header, sizeof(header));
     request.header_host[BlkMemory::kStatusOffset] = std::byte{0xff};
   }
-  std::size_t list_data(const BlkGuestRequest& request) {
-    std::size_t segments = 0;
+  // Header, data, status byte.
+  std::size_t list_buffers(const BlkGuestRequest& request) {
+    Buffer* buffer = buffers_.data();
+    *buffer++ = {request.header, sizeof(VirtioBlkReqHdr)};
     for (std::uint64_t at = 0; at < request.bytes; at += config_.segment_bytes) {
-      data_[segments++] = {{request.data.value + at},
-                           static_cast<std::uint32_t>(
-                               std::min<std::uint64_t>(request.bytes - at, config_.segment_bytes))};
+      *buffer++ = {{request.data.value + at},
+                   static_cast<std::uint32_t>(
+                       std::min<std::uint64_t>(request.bytes - at, config_.segment_bytes))};
     }
-    return segments;
+    *buffer++ = {{request.header.value + BlkMemory::kStatusOffset}, 1};
+    return static_cast<std::size_t>(buffer - buffers_.data());
   }
 
   DriverRing<ModelDriverAccess>* driver_;
   VirtioPortConfig config_;
   Kick kick_;
-  std::vector<Buffer> data_;
+  std::vector<Buffer> buffers_;  // of the request at hand
   std::uint32_t unpublished_ = 0;
   std::uint64_t kicks_ = 0;
 };

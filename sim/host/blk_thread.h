@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/device/turn.h"
+#include "sim/access/model_access.h"
 #include "sim/host/host_file.h"
 #include "sim/host/sleeper.h"
 

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sim/cost/model.h"
@@ -57,11 +60,19 @@ struct EventClock {
 
 class Disk {
  public:
-  Disk(const DiskCosts& costs, const DiskConfig& config) : costs_(costs), config_(config) {}
+  Disk(const DiskCosts& costs, const DiskConfig& config)
+      : costs_(costs),
+        config_(config),
+        mask_(std::bit_ceil(std::max<std::uint32_t>(config.depth, 1)) - 1) {
+    for (Lane& lane : lanes_) lane.working.resize(mask_ + 1);
+  }
 
   const EventClock& core() const { return next_; }
-  bool runnable() const { return !working_.empty(); }
+  bool runnable() const { return working_ > 0; }
   const DiskCounters& counters() const { return counters_; }
+  // Did something complete, or did its next completion become earlier than it was? Told
+  // once: whoever runs actors in time order has to look again.
+  bool take_news() { return std::exchange(news_, false); }
 
   void submit(std::uint64_t at_ps, const DiskRequest& request) {
     const Node node = add(request);
@@ -71,15 +82,18 @@ class Disk {
       nodes_[last_].next = node;
     }
     last_ = node;
+    const std::uint64_t due_ps = runnable() ? next_.at_ps : UINT64_MAX;
     dispatch(at_ps);
+    news_ |= next_.at_ps < due_ps;
   }
 
   // The earliest request completes; `take` says whose it was.
   void step() {
-    std::ranges::pop_heap(working_, later);
-    const Working done = working_.back();
-    working_.pop_back();
+    Lane& lane = lanes_[earliest_];
+    const Working done = lane.working[lane.first++ & mask_];
+    --working_;
     done_ = done.first;
+    news_ = true;
     dispatch(done.due_ps);
   }
 
@@ -107,10 +121,23 @@ class Disk {
     std::uint64_t due_ps = 0;
     std::uint64_t number = 0;  // of two that are due at once the earlier one completes first
     Node first = kNone;        // of the requests merged into it
+
+    bool before(const Working& other) const {
+      return due_ps != other.due_ps ? due_ps < other.due_ps : number < other.number;
+    }
   };
-  static bool later(const Working& a, const Working& b) {
-    return a.due_ps != b.due_ps ? a.due_ps > b.due_ps : a.number > b.number;
-  }
+  // Requests of one kind have the same latency behind the disk's turns, so they complete
+  // in the order in which it took them: a ring of `depth` entries, rounded up.
+  struct Lane {
+    std::vector<Working> working;
+    std::uint32_t first = 0;  // free-running
+    std::uint32_t end = 0;
+  };
+  static constexpr std::size_t kLanes = 3;
+  struct Transfer {
+    std::uint64_t bytes = UINT64_MAX;
+    std::uint64_t ps = 0;
+  };
 
   Node add(const DiskRequest& request) {
     if (free_ == kNone) {
@@ -125,13 +152,26 @@ class Disk {
 
   // Starts what waits, as long as the disk takes more.
   void dispatch(std::uint64_t at_ps) {
-    while (first_ != kNone && working_.size() < config_.depth) {
+    while (first_ != kNone && working_ < config_.depth) {
       const Node group = first_;
       const DiskRequest merged = take_adjacent();
-      working_.push_back({serve(at_ps, merged), number_++, group});
-      std::ranges::push_heap(working_, later);
+      Lane& lane = lanes_[static_cast<std::size_t>(merged.op)];
+      lane.working[lane.end++ & mask_] = {serve(at_ps, merged), number_++, group};
+      ++working_;
     }
-    if (runnable()) next_.at_ps = working_.front().due_ps;
+    if (runnable()) find_earliest();
+  }
+  void find_earliest() {
+    const Working* best = nullptr;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      const Lane& lane = lanes_[i];
+      if (lane.first == lane.end) continue;
+      const Working& front = lane.working[lane.first & mask_];
+      if (best != nullptr && !front.before(*best)) continue;
+      best = &front;
+      earliest_ = i;
+    }
+    next_.at_ps = best->due_ps;
   }
 
   // The first that waits and those behind it that go on where it ends.
@@ -167,16 +207,21 @@ class Disk {
     const bool write = request.op == DiskRequest::Op::kWrite;
     const DiskCosts::Direction& costs = write ? costs_.write : costs_.read;
     (write ? counters_.write_bytes : counters_.read_bytes) += request.bytes;
-    const std::uint64_t busy_ps = position_ps(request, late) + transfer_ps(costs, request.bytes);
+    const std::uint64_t busy_ps =
+        position_ps(request, late) + transfer_ps(costs, request.op, request.bytes);
     free_ps_ = begin_ps + busy_ps;
     counters_.busy_ps += busy_ps;
     end_ = request.end();
     return free_ps_ + costs.latency_ps;
   }
   // Command and data of different requests overlap: the longer of the two counts.
-  static std::uint64_t transfer_ps(const DiskCosts::Direction& costs, std::uint64_t bytes) {
+  std::uint64_t transfer_ps(const DiskCosts::Direction& costs, DiskRequest::Op op,
+                            std::uint64_t bytes) {
+    Transfer& last = transfers_[static_cast<std::size_t>(op)];
+    if (last.bytes == bytes) return last.ps;
     const double ps = costs.ps_per_byte * static_cast<double>(bytes);
-    return std::max(costs.request_ps, static_cast<std::uint64_t>(std::llround(ps)));
+    last = {bytes, std::max(costs.request_ps, static_cast<std::uint64_t>(std::llround(ps)))};
+    return last.ps;
   }
   // A write that comes when the disk has stopped finds that the platters went on
   // turning; several disks wait for the last of them, so nearly a whole turn. What is
@@ -193,12 +238,17 @@ class Disk {
   DiskCosts costs_;
   DiskConfig config_;
   DiskCounters counters_;
-  std::vector<Waiting> nodes_;    // of all requests, and free ones
-  std::vector<Working> working_;  // a heap, the earliest first
-  Node first_ = kNone;            // that waits
+  std::vector<Waiting> nodes_;              // of all requests, and free ones
+  std::array<Lane, kLanes> lanes_;          // of what it works on, by operation
+  std::uint32_t mask_;                      // entries of a lane, less 1
+  std::uint32_t working_ = 0;               // requests in all lanes
+  std::size_t earliest_ = 0;                // the lane whose first request completes next
+  std::array<Transfer, kLanes> transfers_;  // computed last: most requests are of one size
+  Node first_ = kNone;                      // that waits
   Node last_ = kNone;
   Node free_ = kNone;
-  Node done_ = kNone;          // completed and not taken
+  Node done_ = kNone;  // completed and not taken
+  bool news_ = false;
   std::uint64_t free_ps_ = 0;  // what the disk has only once is busy until then
   std::uint64_t end_ = 0;      // of the bytes served last
   std::uint64_t number_ = 0;

@@ -13,9 +13,10 @@ class Flusher {
 
   const Core& core() const { return *core_; }
   bool runnable() const { return sleeper_.awake(); }
-  // There may be something to write since `at_ps`.
+  // There may be something to write since `at_ps`, or since somebody wanted it within the
+  // step that began then.
   void wake(std::uint64_t at_ps) {
-    if (file_->wants_writing()) sleeper_.wake(at_ps, Op::kScheduleIn);
+    if (file_->wants_writing()) sleeper_.wake(std::max(at_ps, file_->wanted_ps()), Op::kScheduleIn);
   }
   void step() {
     if (!file_->wants_writing()) return sleeper_.sleep();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "core/backend/blk/store.h"
@@ -41,6 +42,7 @@ struct FileOp {
   Stage stage = Stage::kBegin;
   PageNumber at = 0;               // next page
   PageNumber end = 0;              // one past the last
+  bool held = false;               // it waits for page `at`, which stays with it when replaced
   std::uint32_t outstanding = 0;   // requests of its own that the disk has
   std::uint64_t flush_target = 0;  // pages that have to be written before it is done
 };
@@ -94,8 +96,8 @@ class HostFile {
     if (dirty_.empty() || writing_ >= kMaxWriting) return false;
     return dirty() > config_.dirty_background_pages || written_ < flush_to_;
   }
-  // When a page was dirtied last.
-  std::uint64_t dirtied_ps() const { return dirtied_ps_; }
+  // When somebody last dirtied a page or began to wait for what is dirty.
+  std::uint64_t wanted_ps() const { return wanted_ps_; }
   // Gives the disk the oldest dirty pages, as one request.
   void write_back(Core& core) {
     const PageRange range = dirty_.take(config_.max_request_bytes / kCachePageBytes);
@@ -156,20 +158,29 @@ class HostFile {
     return false;
   }
   // Is the next page there? Asks for it, and for what follows, where they are not.
-  bool ready(Core& core, const FileOp& op) {
-    if (cache_.state(op.at) == PageCache::State::kAbsent) fetch(core, ahead_.miss({op.at, op.end}));
+  bool ready(Core& core, FileOp& op) {
+    const bool came = std::exchange(op.held, false);
+    if (!came && cache_.state(op.at) == PageCache::State::kAbsent)
+      fetch(core, ahead_.miss({op.at, op.end}));
     if (cache_.take_mark(op.at)) fetch(core, ahead_.ahead());
-    const bool there = cache_.state(op.at) != PageCache::State::kReading;
+    const PageCache::State state = cache_.state(op.at);
+    op.held = state == PageCache::State::kReading;
+    // One that came and was replaced before the thread ran is still in its hands.
+    const bool there = !op.held && (came || state != PageCache::State::kAbsent || beyond(op.at));
     counters_.hit_pages += there ? 1 : 0;
     return there;
   }
+  // The end of a file that is not whole pages is always there.
+  bool beyond(PageNumber page) const { return page >= config_.capacity_bytes / kCachePageBytes; }
 
-  // Reads what is absent of a window, up to the first page that is not, and marks it.
+  // Reads what is absent of a window, up to the first page that is not, or that finds
+  // another on its way into its place; and marks it.
   void fetch(Core& core, const PageRange& window) {
     PageRange missing{window.first, window.first};
     const PageNumber last = config_.capacity_bytes / kCachePageBytes;
     while (missing.end < std::min(window.end, last) &&
-           cache_.state(missing.end) == PageCache::State::kAbsent) {
+           cache_.state(missing.end) == PageCache::State::kAbsent &&
+           !cache_.displaces_reading(missing.end)) {
       make_room(core, missing.end);
       cache_.set(missing.end++, PageCache::State::kReading);
     }
@@ -206,7 +217,7 @@ class HostFile {
     make_room(core, page);
     cache_.set(page, PageCache::State::kDirty);
     dirty_.add(page);
-    dirtied_ps_ = core.now();
+    wanted_ps_ = core.now();
   }
 
   // What was dirty when it began is written, then the disk's own cache.
@@ -214,6 +225,7 @@ class HostFile {
     if (op.stage == Stage::kPages) {
       op.flush_target = dirty_.added();
       flush_to_ = std::max(flush_to_, op.flush_target);
+      wanted_ps_ = core.now();
       op.stage = Stage::kDirty;
     }
     if (disk_ == nullptr) return true;
@@ -267,7 +279,7 @@ class HostFile {
   ReadAhead ahead_;
   DirtyPages dirty_;
   HostFileCounters counters_;
-  std::uint64_t dirtied_ps_ = 0;
+  std::uint64_t wanted_ps_ = 0;
   unsigned writing_ = 0;        // requests that write back now
   std::uint64_t written_ = 0;   // pages written back, ever
   std::uint64_t flush_to_ = 0;  // pages that somebody waits to see written

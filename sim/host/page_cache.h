@@ -16,6 +16,7 @@ struct PageRange {
   PageNumber end = 0;  // one past the last
 
   std::uint64_t count() const { return end - first; }
+  bool operator==(const PageRange&) const = default;
 };
 
 class PageCache {
@@ -31,10 +32,9 @@ class PageCache {
   std::uint64_t pages() const { return places_.size(); }
 
   // Is there a dirty page where this one has to go?
-  bool displaces_dirty(PageNumber page) const {
-    const Place& place = places_[page % places_.size()];
-    return place.state == State::kDirty && place.page != page;
-  }
+  bool displaces_dirty(PageNumber page) const { return displaces(page, State::kDirty); }
+  // Is one read into that place?
+  bool displaces_reading(PageNumber page) const { return displaces(page, State::kReading); }
   void set(PageNumber page, State state) {
     Place& place = places_[page % places_.size()];
     place = {page, state, place.page == page && place.marked};
@@ -61,6 +61,11 @@ class PageCache {
     State state = State::kAbsent;
     bool marked = false;
   };
+
+  bool displaces(PageNumber page, State state) const {
+    const Place& place = places_[page % places_.size()];
+    return place.state == state && place.page != page;
+  }
 
   std::vector<Place> places_;
 };

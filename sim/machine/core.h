@@ -90,7 +90,7 @@ class Core {
   // What comes after the access: it hides a part of the access's latency.
   void end(std::size_t op) { clock_ps_ += hot_[op].tail_ps; }
   // An operation without a memory access.
-  void run(std::size_t op) {
+  [[gnu::always_inline]] void run(std::size_t op) {
     HotOperation& operation = hot_[op];
     if (operation.drains) drain(operation.step);
     clock_ps_ += operation.all_ps;

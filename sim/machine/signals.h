@@ -8,6 +8,7 @@ namespace vringlab::sim {
 
 struct Signals {
   bool woke = false;  // somebody who slept runs now
+  bool rang = false;  // a kick or a call is to be delivered
 };
 
 // Pages that so many bytes fill.

@@ -13,14 +13,6 @@
 namespace vringlab::sim {
 namespace {
 
-// Of all actors that ever run, the latest.
-template <class World>
-std::uint64_t latest_ps(const World& world) {
-  std::uint64_t latest = 0;
-  for (const Core& core : world.machine.cores) latest = std::max(latest, core.now());
-  return latest;
-}
-
 // The thread that blocked in the file, and its operation.
 FileOp* blocked_op(BlkWorld<VmmStore>& world, std::uint16_t thread) {
   return &world.pool_threads[thread].op();
@@ -59,22 +51,23 @@ void deliver_disk(BlkWorld<Store>& world, std::uint64_t at_ps) {
     }
   }
   while (m.file.any_woken()) resume(world, m.file.take_woken(), at_ps);
-  m.flusher.wake(at_ps);
 }
 
 template <class Store>
 void deliver_queues(BlkWorld<Store>& world) {
   for (std::size_t i = 0; i < world.queues.size(); ++i) {
     BlkQueue<Store>& queue = *world.queues[i];
-    const Doorbells raised = queue.queue.bells;
-    if (!raised.any()) continue;
-    queue.queue.bells = {};
+    const Doorbells raised = std::exchange(queue.queue.bells, {});
     if (raised.kick) {
       queue.task.kick();
       queue.thread->wake(raised.kick_ps);
     }
     if (raised.call) world.vcpus[i % world.vcpus.size()].interrupt(raised.call_ps);
   }
+}
+
+template <class Store>
+void deliver_pool(BlkWorld<Store>& world) {
   for (const PoolDone& done : world.pool_state.done) {
     BlkQueue<Store>& queue = *world.queues[done.job.queue];
     queue.task.done(done.job.first_slot);
@@ -86,11 +79,11 @@ void deliver_queues(BlkWorld<Store>& world) {
 template <class Store>
 bool raised(BlkWorld<Store>& world) {
   BlkMachine& m = world.machine;
-  if (std::exchange(m.signals.woke, false) || m.disk.completed() ||
-      !world.pool_state.done.empty() || (!m.flusher.runnable() && m.file.wants_writing()))
-    return true;
-  return std::ranges::any_of(world.queues,
-                             [](const auto& queue) { return queue->queue.bells.any(); });
+  // Both are taken, so that neither is told twice.
+  const bool woke = std::exchange(m.signals.woke, false);
+  if (m.disk.take_news() || woke || m.signals.rang) return true;
+  if constexpr (std::is_same_v<Store, BioStore>) return false;  // no pool and no file
+  return !world.pool_state.done.empty() || (m.file.wants_writing() && !m.flusher.runnable());
 }
 
 // Everybody sleeps, and there is work: a fault of the simulation.
@@ -105,13 +98,15 @@ void run_world(BlkWorld<Store>& world, const Scenario& s, RunControl* control) {
                       m.disk, m.flusher);
   scheduler.run([&] { return m.work.running == 0; }, [&] { return raised(world); },
                 [&](std::size_t, std::uint64_t start_ps) {
-                  deliver_disk(world, start_ps);
-                  deliver_queues(world);
-                  m.flusher.wake(m.file.dirtied_ps());
-                  check_clock(latest_ps(world));
+                  if (m.disk.completed()) deliver_disk(world, start_ps);
+                  if (std::exchange(m.signals.rang, false)) deliver_queues(world);
+                  if (!world.pool_state.done.empty()) deliver_pool(world);
+                  m.flusher.wake(start_ps);
+                  check_clock(start_ps);
                   report(control, m.work.ios);
                 });
   check_finished(m.work);
+  report(control, m.work.ios);
 }
 
 std::uint64_t system_ps(const std::vector<Core*>& vcpus) {
@@ -193,7 +188,8 @@ RunResult run_host(const Scenario& s, RunControl* control) {
   Scheduler scheduler(tie_ranks<2>(s.tie_seed), processors, m.disk);
   scheduler.run([&] { return m.work.running == 0; },
                 [&] {
-                  return std::exchange(m.signals.woke, false) || m.disk.completed() ||
+                  return m.disk.take_news() || std::exchange(m.signals.woke, false) ||
+                         m.disk.completed() ||
                          (m.queued_disk() == nullptr &&
                           std::ranges::any_of(ports, [](auto& p) { return p.has_done(); }));
                 },
@@ -206,9 +202,11 @@ RunResult run_host(const Scenario& s, RunControl* control) {
                   for (std::size_t i = 0; i < ports.size() && m.queued_disk() == nullptr; ++i) {
                     if (ports[i].has_done()) peers[i]->interrupt(peers[i]->core().now());
                   }
+                  check_clock(start_ps);
                   report(control, m.work.ios);
                 });
   check_finished(m.work);
+  report(control, m.work.ios);
   RunResult r;
   collect_machine(r, m);
   for (auto* processor : peers) r.interrupts += processor->interrupts();

@@ -64,7 +64,8 @@ template <class Store>
 BlkQueue<Store>::BlkQueue(BlkMachine& m, const Scenario& s, const QueueLayout& layout,
                           std::uint16_t number, Core& vcpu, Core& worker, ThreadPool& pool)
     : queue(m.net, ring_scenario(s), layout, vcpu, worker, m.control_core),
-      caller(queue.context, call_op(s)),
+      signals(m.signals),
+      caller{ModelCaller(queue.context, call_op(s)), &m.signals},
       store(make_store<Store>(m, s, queue, number, pool)),
       engine(queue.device_ring(), store, caller, device_config(s), 1),
       task(engine, store, queue.context, s.ring_size),

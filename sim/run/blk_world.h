@@ -13,11 +13,22 @@
 
 namespace vringlab::sim {
 
+// Calls the guest, and has that delivered.
+struct BlkCaller {
+  ModelCaller caller;
+  Signals* signals = nullptr;
+
+  void call() {
+    caller.call();
+    signals->rang = true;
+  }
+};
+
 // One queue, from the guest's driver to the store.
 template <class Store>
 class BlkQueue {
  public:
-  using Engine = Blk<ModelAccess, ModelPayload, Store, ModelCaller>;
+  using Engine = Blk<ModelAccess, ModelPayload, Store, BlkCaller>;
   using Task = BlkTask<Engine, Store>;
   using Thread = BlkThread<Task>;
 
@@ -38,12 +49,13 @@ class BlkQueue {
 
   void ring_bell(Core& core) {
     core.run(operation_index(Op::kGuestKickExit));
-    queue.bells.kick = true;
+    signals.rang = queue.bells.kick = true;
     queue.bells.kick_ps = core.now();
   }
 
   NetQueue queue;
-  ModelCaller caller;
+  Signals& signals;
+  BlkCaller caller;
   Store store;
   Engine engine;
   Task task;

@@ -74,7 +74,8 @@ inline void put_chain(RawRing& ring, std::uint16_t head, std::span<const Desc> c
 }
 
 // Puts a chain into a table of its own, in order.
-inline void put_indirect(RawGuest& guest, RawRing& ring, std::uint16_t head, std::uint64_t table,
+template <class Guest>
+inline void put_indirect(Guest& guest, RawRing& ring, std::uint16_t head, std::uint64_t table,
                          std::vector<Desc> chain) {
   for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
     chain[i].flags |= kDescNext;

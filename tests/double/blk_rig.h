@@ -1,4 +1,5 @@
-// A block queue on plain memory. Each head has buffers of its own.
+// A block queue on memory of some kind, plain if nothing else is said. Each head has buffers of its
+// own.
 #pragma once
 
 #include <algorithm>
@@ -42,25 +43,38 @@ inline std::vector<std::byte> blk_pattern(std::size_t bytes, unsigned first = 1)
   return values;
 }
 
-template <class S>
-struct BlkRig {
+struct BlkPlaces {
   static constexpr std::uint64_t kTables = 0x4000;
   static constexpr std::uint64_t kBuffers = 0x10000;
   static constexpr std::uint64_t kStride = 0x2000;  // between the buffers of two heads
   // Two regions that meet inside the buffers of the second head in the grid.
   static constexpr std::uint64_t kSeam = kBuffers + 8 * kStride + 0x110;
   static constexpr std::uint64_t kEnd = kBuffers + 64 * kStride;
+};
 
-  RawGuest guest;
+struct PlainBlkGuest : RawGuest {
+  using Access = DirectAccess;
+  using Payload = DirectPayload;
+
+  PlainBlkGuest()
+      : RawGuest({{0, BlkPlaces::kSeam}, {BlkPlaces::kSeam, BlkPlaces::kEnd - BlkPlaces::kSeam}}) {}
+  Access access(const RingAreas& areas) { return Access(areas); }
+  Payload payload() { return Payload(memory()); }
+};
+
+template <class S, class Guest = PlainBlkGuest>
+struct BlkRig : BlkPlaces {
+  Guest guest;
   RawRing ring;
   CountingCaller caller;
-  Blk<DirectAccess, DirectPayload, S, CountingCaller> blk;
+  Blk<typename Guest::Access, typename Guest::Payload, S, CountingCaller> blk;
 
-  BlkRig(S& store, const BlkConfig& config, std::uint32_t size = 64, std::uint64_t features = 0)
-      : guest({{0, kSeam}, {kSeam, kEnd - kSeam}}),
-        ring(guest, packed_ring(size, features | kIndirect)),
-        blk({DirectAccess(ring.areas), DirectPayload(guest.memory()), ring.config}, store, caller,
-            config, guest.regions()) {}
+  BlkRig(S& store, const BlkConfig& config, std::uint32_t size = 64, std::uint64_t features = 0,
+         Guest where = {})
+      : guest(std::move(where)),
+        ring(guest.memory(), packed_ring(size, features | kIndirect)),
+        blk({guest.access(ring.areas), guest.payload(), ring.config}, store, caller, config,
+            guest.regions()) {}
 
   static BlkBuffers buffers(std::uint16_t head, const BlkAsk& ask) {
     return {kBuffers + head * kStride, static_cast<std::uint32_t>(ask.out.size()), ask.in_bytes};

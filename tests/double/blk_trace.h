@@ -207,8 +207,8 @@ inline std::vector<BlkOutcome> expected_outcomes(const BlkTrace& trace, BlkRefer
 
 // Plays a trace on a queue, one batch after the other. `drain(blk)` completes something of what is
 // pending with the store, if anything is.
-template <class S, class Drain>
-std::vector<BlkOutcome> play_trace(BlkRig<S>& rig, const BlkTrace& trace, Drain drain) {
+template <class S, class Guest, class Drain>
+std::vector<BlkOutcome> play_trace(BlkRig<S, Guest>& rig, const BlkTrace& trace, Drain drain) {
   std::vector<BlkOutcome> outcomes;
   for (const BlkBatch& batch : trace) {
     std::uint16_t seen = rig.ring.used_idx();

@@ -27,6 +27,11 @@ inline std::string text_of(const sim::RunResult& r) {
       << "\nsetup_ps " << r.setup_ps << "\nteardown_ps " << r.teardown_ps << "\nguest_memory_hash "
       << r.guest_memory_hash << "\nlatency " << r.latency.mean_ps << ' ' << r.latency.p50_ps << ' '
       << r.latency.p90_ps << ' ' << r.latency.p99_ps << ' ' << r.latency.max_ps << '\n';
+  const sim::BlkResult& b = r.blk;
+  out << "blk " << b.requests << ' ' << b.failed << ' ' << b.merged << ' ' << b.disk_requests << ' '
+      << b.disk_merged << ' ' << b.disk_read_bytes << ' ' << b.disk_write_bytes << ' '
+      << b.disk_busy_ps << ' ' << b.cache_hit_pages << ' ' << b.cache_miss_pages << ' '
+      << b.guest_system_ps << ' ' << b.wrong_bytes << ' ' << b.data_hash << '\n';
   out << "rate_pps " << std::hexfloat << r.rate_pps << std::defaultfloat << '\n';
   for (const sim::CoreResult& core : r.cores) put_core(out, core);
   return out.str();

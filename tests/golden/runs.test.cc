@@ -88,6 +88,42 @@ std::vector<Named> scenarios() {
   };
 }
 
+// Jobs that mix reads and writes, small enough to finish soon.
+Scenario blk(const BlkScenario& asked) {
+  Scenario s{.workload = "blk", .packets = 3000, .blk = asked};
+  s.blk.disk_bytes = 1u << 24;
+  s.blk.operation = "mixed";
+  s.blk.flush_every = 100;
+  s.blk.data = true;
+  return s;
+}
+
+std::vector<Named> blk_scenarios() {
+  Scenario many = blk({.disk = "ram", .queues = 3, .jobs = 8});
+  many.workers = 2;
+  many.indirect = many.event_idx = true;
+  return {
+      {"blk_host", blk({.form = "host"})},
+      {"blk_bio", blk({})},
+      {"blk_bio_ram_many_queues", many},
+      {"blk_2010", blk({.form = "vhost-2010",
+                        .cache = "writethrough",
+                        .sector_shift = 8,
+                        .pattern = "sequential",
+                        .block_bytes = 8192})},
+      {"blk_2010_writeback",
+       blk({.form = "vhost-2010", .cache = "writeback", .cache_bytes = 1u << 21})},
+      {"blk_threads", blk({.form = "vmm",
+                           .disk = "array-2010",
+                           .cache = "writeback",
+                           .pool_threads = 4,
+                           .cache_bytes = 1u << 21})},
+      {"blk_exits", blk({.form = "vmm", .kick = "exit", .interrupt = "ioctl", .queue_depth = 4})},
+      {"blk_aio", blk({.form = "vmm", .engine = "aio", .pattern = "sequential"})},
+      {"blk_uring_ram", blk({.form = "vmm", .disk = "ram", .engine = "io_uring"})},
+  };
+}
+
 class Table {
  public:
   void add(const std::string& scenario, const std::string& metric, std::uint64_t value) {
@@ -128,9 +164,24 @@ void add_result(Table& table, const std::string& scenario, const RunResult& r) {
   add_costs(table, scenario, r.cores.at(1));
 }
 
+void add_blk(Table& table, const std::string& scenario, const BlkResult& blk) {
+  table.add(scenario, "blk.requests", blk.requests);
+  table.add(scenario, "blk.merged", blk.merged);
+  table.add(scenario, "blk.disk_requests", blk.disk_requests);
+  table.add(scenario, "blk.disk_busy_ps", blk.disk_busy_ps);
+  table.add(scenario, "blk.cache_hit_pages", blk.cache_hit_pages);
+  table.add(scenario, "blk.cache_miss_pages", blk.cache_miss_pages);
+  table.add(scenario, "blk.data_hash", blk.data_hash);
+}
+
 std::vector<std::string> results() {
   Table table;
   for (const auto& [name, scenario] : scenarios()) add_result(table, name, run(scenario));
+  for (const auto& [name, scenario] : blk_scenarios()) {
+    const RunResult result = run(scenario);
+    add_result(table, name, result);
+    add_blk(table, name, result.blk);
+  }
   return table.lines();
 }
 
