@@ -15,7 +15,7 @@ namespace {
 using test::kEventIdx;
 using test::kIndirect;
 using test::kPlatform;
-using test::kReset;
+using test::kRingReset;
 using test::ResizableQueue;
 using test::TwoRings;
 
@@ -36,7 +36,7 @@ struct Out {
 class Life {
  public:
   Life(const Kind& kind, unsigned seed)
-      : kind_(kind), random_(seed), queue_(8, kind.features | kPlatform | kReset) {
+      : kind_(kind), random_(seed), queue_(8, kind.features | kPlatform | kRingReset) {
     for (std::uint32_t i = 0; i < buffers_.size(); ++i) buffers_[i] = {{0x100u * i}, 10 * i + 1};
     if (kind.premapped) {
       EXPECT_EQ(queue_.driver.set_premapped(), RingError::kNone);

@@ -21,9 +21,9 @@ class PacketLength {
   std::uint64_t average_ = 0;  // 64 bits: lengths come from the device
 };
 
-inline constexpr std::uint32_t kCacheLineBytes = 64;
-
 struct RxSizing {
+  static constexpr std::uint32_t kAlignBytes = 64;  // a cache line
+
   std::uint32_t header_bytes = 12;  // of the virtio-net header, in front of each packet
   std::uint32_t min_bytes = 1514;   // of packet that a buffer takes at least
   std::uint32_t page_bytes = 4096;  // header and packet together at most; whole cache lines
@@ -32,7 +32,7 @@ struct RxSizing {
   std::uint32_t buffer_bytes(std::uint32_t average) const {
     const std::uint32_t most = page_bytes - header_bytes;
     const std::uint32_t bytes = header_bytes + std::clamp(average, std::min(min_bytes, most), most);
-    return (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+    return (bytes + kAlignBytes - 1) / kAlignBytes * kAlignBytes;
   }
 };
 

@@ -13,7 +13,7 @@ namespace {
 using test::kEventIdx;
 using test::kIndirect;
 using test::kPlatform;
-using test::kReset;
+using test::kRingReset;
 using test::ResizableQueue;
 
 constexpr std::array kBuffers = {Buffer{{0x8000}, 10}, Buffer{{0x9010}, 20}, Buffer{{0xa020}, 30}};
@@ -61,7 +61,7 @@ struct Queue : ResizableQueue {
 
 TEST(QueueReset, d05_starts_at_zero_and_gives_each_token_back_once) {
   for (const std::uint64_t more : {std::uint64_t{0}, kIndirect, kEventIdx}) {
-    Queue q(8, kPlatform | kReset | more);
+    Queue q(8, kPlatform | kRingReset | more);
     for (int i = 0; i < 17; ++i) q.expect_works();
     q.add(1, 0);
     q.add(1, 2);
@@ -175,7 +175,7 @@ TEST(QueueResize, to_the_same_size_does_nothing) {
 }
 
 TEST(QueueResize, premapped_stays_premapped) {
-  Queue q(8, kPlatform | kReset | kIndirect);
+  Queue q(8, kPlatform | kRingReset | kIndirect);
   ASSERT_EQ(q.driver.set_premapped(), RingError::kNone);
   q.add(1, 2);
   EXPECT_EQ(q.dma.mapped(), 1u);  // its table
@@ -209,7 +209,7 @@ void traffic(Queue& q, int turn) {
 
 TEST(QueueResize, d02_128_and_256_in_a_loop_with_buffers_in_flight) {
   for (const std::uint64_t more : {std::uint64_t{0}, kIndirect}) {
-    Queue q(128, kPlatform | kReset | more);
+    Queue q(128, kPlatform | kRingReset | more);
     for (int turn = 0; turn < 10000; ++turn) {
       traffic(q, turn);
       ASSERT_EQ(q.resize(turn % 2 == 0 ? 256 : 128), RingError::kNone);

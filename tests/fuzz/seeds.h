@@ -7,6 +7,7 @@
 
 #include "tests/fuzz/blk_request.h"
 #include "tests/fuzz/chain_walk.h"
+#include "tests/fuzz/driver_dma.h"
 #include "tests/fuzz/driver_used.h"
 #include "tests/fuzz/net_rx.h"
 #include "tests/fuzz/net_tx_zerocopy.h"
@@ -32,6 +33,7 @@ class Output {
   Output& op(UsedOp op) { return u8(static_cast<std::uint8_t>(op)); }
   Output& op(ZeroCopyOp op) { return u8(static_cast<std::uint8_t>(op)); }
   Output& op(BlkFuzzOp op) { return u8(static_cast<std::uint8_t>(op)); }
+  Output& op(DmaOp op) { return u8(static_cast<std::uint8_t>(op)); }
 
   Output& packet(std::uint8_t head, std::uint32_t bytes = 72) {
     op(WalkOp::kDesc).u8(head).u32(0x4000).u32(bytes).u8(0).u8(0);
@@ -65,6 +67,9 @@ class Output {
     return op(BlkFuzzOp::kStore).u8(static_cast<std::uint8_t>(mode));
   }
   Output& disk(std::size_t bits) { return op(BlkFuzzOp::kRestart).u16(0).u8(bits); }
+  Output& step(std::size_t how) { return op(DmaOp::kStep).u8(how); }
+  Output& used(std::size_t n, std::size_t len) { return op(DmaOp::kComplete).u8(n).u32(len); }
+  Output& offer(std::size_t chunk, std::size_t len) { return op(DmaOp::kOffer).u8(chunk).u16(len); }
   Output& used_idx(std::size_t idx) { return op(UsedOp::kUsedIdx).u16(idx); }
   const Seed& bytes() const { return bytes_; }
 
@@ -310,6 +315,62 @@ inline Seeds driver_used_seeds() {
   Output detach(0);
   detach.add(2).add(1).op(UsedOp::kDetach).op(UsedOp::kDetach).add(3).op(UsedOp::kDetach);
   seeds["d06_detach_twice"] = detach.bytes();
+  return seeds;
+}
+
+inline Seeds driver_dma_seeds() {
+  using enum DriverDma::User;
+  const auto of = [](DriverDma::User user, std::uint64_t features = 0, bool headroom = false) {
+    return Output(DriverDma::encode(user, features, headroom));
+  };
+  constexpr std::size_t kReap = 255;
+  Seeds seeds;
+  seeds["d01_premapped_table"] =
+      of(kPremapped, kIndirect).step(0x21).used(0, 3).step(kReap).step(0x11).bytes();
+  Output resize = of(kChains, kIndirect);
+  for (const std::size_t how : {4u, 3u, 0x84u, 0u, 5u})
+    resize.step(0x12).step(0x06).step(0x01).used(1, 0).step(kReap).op(DmaOp::kResize).u8(how);
+  seeds["d02_resize_in_a_loop"] = resize.bytes();
+  for (const std::uint64_t features : {std::uint64_t{0}, kIndirect}) {
+    Output fail = of(kChains, features);
+    fail.op(DmaOp::kFail).u8(2).step(0x23).step(0x23).op(DmaOp::kFail).u8(4).step(0x22);
+    seeds[features == 0 ? "d03_third_map" : "d03_third_map_and_table"] =
+        fail.op(DmaOp::kHeal).step(0x22).bytes();
+  }
+  seeds["d04_both_directions"] = of(kChains).step(0x11).used(0, 1).step(kReap).bytes();
+  Output reset = of(kChains, kEventIdx);
+  reset.step(0x11).step(0x01).used(1, 0).op(DmaOp::kReset).step(0x11).used(0, 1).step(kReap);
+  seeds["d05_reset"] = reset.op(DmaOp::kReset).op(DmaOp::kReset).bytes();
+  for (const auto user : {kMerged, kSingle}) {
+    const std::string name = user == kMerged ? "merged" : "single";
+    Output packets = of(user);
+    packets.step(8).op(DmaOp::kHeader).u8(0).u16(2).used(0, 256).used(1, 100).used(2, 72).step(8);
+    packets.op(DmaOp::kHeader).u8(3).u16(9).used(3, 256).used(4, 256).step(1).used(5, 11).step(8);
+    seeds["rx_" + name] = packets.op(DmaOp::kReset).step(8).bytes();
+    seeds["i08_rx_" + name] = of(user).step(8).used(0, 257).step(8).op(DmaOp::kReset).bytes();
+  }
+  for (const bool headroom : {false, true}) {
+    Output tx = of(kXskTx, 0, headroom);
+    tx.offer(1, 60).offer(2, 1000).offer(3, 2000).step(15).used(1, 0).step(15).used(0, 0).step(15);
+    tx.op(DmaOp::kEntry).u8(3).u32(0x3fff).u32(0).u32(2).u32(0).op(DmaOp::kIndex).u8(2).u32(4);
+    seeds[headroom ? "xsk_tx_headroom" : "xsk_tx"] = tx.step(15).op(DmaOp::kCollect).bytes();
+  }
+  Output rx = of(kXskRx);
+  rx.offer(0, 1).offer(1, 1).offer(2, 1).step(15).used(0, 72).step(15).used(1, 11).step(15);
+  rx.op(DmaOp::kHeader).u8(2).u16(3).used(2, 100).step(15).op(DmaOp::kResize).u8(4).step(15);
+  seeds["xsk_rx"] = rx.op(DmaOp::kCollect).offer(3, 1).step(15).used(0, 72).step(15).bytes();
+  for (const std::size_t which : {0u, 5u, 2u, 7u})
+    seeds["xsk_index_" + std::to_string(which)] = of(which == 0 || which == 5 ? kXskRx : kXskTx)
+                                                      .offer(0, 60)
+                                                      .step(1)
+                                                      .used(0, which == 5 ? 72 : 0)
+                                                      .step(1)
+                                                      .op(DmaOp::kIndex)
+                                                      .u8(which)
+                                                      .u32(0x80000000)
+                                                      .offer(1, 60)
+                                                      .step(15)
+                                                      .bytes();
   return seeds;
 }
 

@@ -58,6 +58,7 @@ TEST(FuzzSeeds, are_the_hostile_inputs) {
   expect_in_step("net_tx_zerocopy", net_tx_zerocopy_seeds());
   expect_in_step("blk_request", blk_request_seeds());
   expect_in_step("driver_used", driver_used_seeds());
+  expect_in_step("driver_dma", driver_dma_seeds());
 }
 
 TEST(FuzzSeeds, break_no_invariant) {
@@ -66,6 +67,7 @@ TEST(FuzzSeeds, break_no_invariant) {
   run_all<ZeroCopyFuzz>(net_tx_zerocopy_seeds());
   run_all<BlkFuzz>(blk_request_seeds());
   run_all<DriverUsed>(driver_used_seeds());
+  run_all<DriverDma>(driver_dma_seeds());
 }
 
 }  // namespace
