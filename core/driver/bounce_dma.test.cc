@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/driver/driver_ring.h"
+#include "core/driver/rx_buffers.h"
 #include "core/memory/direct_access.h"
 #include "tests/double/raw_guest.h"
 
@@ -107,6 +108,33 @@ TEST(BounceDma, what_is_no_memory_is_not_mapped) {
   Bounce b;
   EXPECT_EQ(b.dma.map({0x7fff}, 2, kToDevice).error(), RingError::kAddressOutsideMemory);
   EXPECT_EQ(b.dma.state().slots_in_use, 0u);
+}
+
+// What the device wrote is the processor's by the time a buffer is detached, and what it wrote
+// later is not.
+template <class Mapping>
+void expect_received() {
+  Bounce b;
+  RxBuffers<Mapping> buffers(b.dma, {{0x1000}, 1, 4 * kSlot, {12, 100, kSlot}});
+  const auto first = buffers.take();
+  const auto second = buffers.take();
+  ASSERT_TRUE(first.ok() && second.ok());
+  const std::uint64_t device = second.value().device.addr.value;
+  ASSERT_GE(device, kPool);
+  b.put(device + 20, 7);
+  buffers.detach(second.value().token, 21);
+  EXPECT_EQ(b.at(second.value().addr.value + 20), std::byte{7});
+  b.put(device + 20, 8);
+  EXPECT_EQ(b.at(second.value().addr.value + 20), std::byte{7});
+  buffers.release(second.value().token);
+  buffers.give_back(first.value().token);
+  buffers.retire();
+  EXPECT_EQ(b.dma.state().slots_in_use, 0u);
+}
+
+TEST(BounceDma, receive_buffers_with_either_mapping) {
+  expect_received<MapPerFragment<BounceDma>>();
+  expect_received<MapPerBuffer<BounceDma>>();
 }
 
 // Through a ring, with a table: the device sees the pool only, and finds all there.

@@ -70,12 +70,12 @@ class DriverRing {
   // Without `dma` addresses stay as they are.
   DriverRing(A access, const QueueConfig& config, const IndirectTables& tables = {},
              Dma* dma = nullptr)
-      : config_(config),
-        access_(std::move(access)),
+      : access_(std::move(access)),
         tables_(tables),
         mappings_(dma, config.size, tables.host != nullptr ? tables.entries : 0),
         heads_(config.size),
-        next_(config.size) {
+        next_(config.size),
+        config_(config) {
     state_.size = static_cast<std::uint16_t>(config.size);
     state_.event_idx = config.has(kFeatureRingEventIdx);
     state_.indirect = config.has(kFeatureRingIndirectDesc) && tables.host != nullptr;
@@ -415,13 +415,13 @@ class DriverRing {
     return index_distance(access_.get_used_idx(), state_.last_used) > after;
   }
 
-  QueueConfig config_;
   A access_;
   IndirectTables tables_;
   DriverRingState state_;
   [[no_unique_address]] Mappings<Dma> mappings_;
   std::vector<Head> heads_;
   std::vector<std::uint16_t> next_;  // links of chains in flight and of the free list
+  QueueConfig config_;               // as built, or as adopted
 };
 
 }  // namespace vringlab

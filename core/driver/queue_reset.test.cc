@@ -78,6 +78,21 @@ TEST(QueueReset, d05_starts_at_zero_and_gives_each_token_back_once) {
   }
 }
 
+TEST(QueueReset, d05_what_was_in_flight_is_out_of_reach) {
+  for (const std::uint64_t more : {std::uint64_t{0}, kIndirect}) {
+    Queue q(8, kPlatform | kRingReset | more);
+    q.add(0, 1);
+    q.publish();
+    const Desc old = q.device.ring()->desc(0);
+    ASSERT_TRUE(q.dma.guest({old.addr}, old.len, true).ok());
+    EXPECT_EQ(q.reset(), RingError::kNone);
+    EXPECT_FALSE(q.dma.guest({old.addr}, 1, true).ok());
+    enable_queue(q.driver, q.device);
+    q.add(0, 1);  // the same buffer, and not by its old address
+    EXPECT_FALSE(q.dma.guest({old.addr}, 1, true).ok());
+  }
+}
+
 TEST(QueueReset, nothing_is_added_until_it_is_enabled) {
   Queue q(8);
   EXPECT_EQ(q.reset(), RingError::kNone);
@@ -200,7 +215,7 @@ TEST(QueueResize, to_more_than_before_has_room_for_more) {
 
 // Chains of each kind, some completed, some held, some not yet published when it comes to it.
 void traffic(Queue& q, int turn) {
-  for (int i = 0; i < 6; ++i) q.add(1, static_cast<std::size_t>((turn + i) % 4));
+  for (int i = 0; i < 6; ++i) q.add(1, static_cast<std::size_t>(turn + i) % 4);
   q.publish();
   for (int i = 0; i < turn % 6; ++i) q.device.complete(static_cast<std::size_t>(turn + i), 0);
   if (turn % 3 != 0) q.reap();

@@ -16,7 +16,8 @@
 
 namespace vringlab {
 
-// Where the virtio-net header of a frame lies. It asks for nothing: all zeros.
+// Where the virtio-net header of a frame lies. It asks for nothing: all zeros. In
+// the headroom the application can write it after us, and ask the device itself.
 enum class XskHeader : std::uint8_t {
   kShared,   // one for all frames: two descriptors a frame
   kHeadroom  // in front of the frame in its chunk, if there is room: one descriptor

@@ -16,7 +16,7 @@
 namespace vringlab::test {
 
 inline constexpr std::uint64_t kPlatform = feature(kFeatureAccessPlatform);
-inline constexpr std::uint64_t kReset = feature(kFeatureRingReset);
+inline constexpr std::uint64_t kRingReset = feature(kFeatureRingReset);
 
 // Rings of up to 256 entries with tables of four, two at a time.
 class TwoRings {
@@ -106,7 +106,7 @@ struct ResizableQueue {
   DriverRing<DirectDriverAccess, CountingDma> driver;
   HoldingDevice device;
 
-  explicit ResizableQueue(std::uint32_t size, std::uint64_t features = kPlatform | kReset)
+  explicit ResizableQueue(std::uint32_t size, std::uint64_t features = kPlatform | kRingReset)
       : memory(guest, features),
         driver(make(*memory.allocate(size))),
         device(guest, driver.config()) {}
