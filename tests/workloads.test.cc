@@ -171,6 +171,15 @@ std::vector<Named> net_shapes() {
                  s.queue_pairs = s.workers = 2, s.worker_cores = 1, s.costs = {{"time_slice", 20}};
                })},
       {"rr", rr},
+      {"rr_pairs",
+       changed(rr, [](Scenario& s) { s.sessions = 5, s.queue_pairs = 3, s.workers = 2; })},
+      {"rr_pairs_of_one_processor",
+       changed(rr, [](Scenario& s) { s.sessions = 8, s.queue_pairs = 4, s.vcpus = 1; })},
+      {"rr_pairs_of_one_core", changed(rr,
+                                       [](Scenario& s) {
+                                         s.sessions = 4, s.queue_pairs = s.workers = 2,
+                                         s.worker_cores = 1;
+                                       })},
       {"rr_many", changed(rr, [](Scenario& s) { s.sessions = 8, s.vcpus = 2; })},
   };
 }

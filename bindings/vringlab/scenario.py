@@ -78,20 +78,22 @@ class Scenario:
 
     Of tx and rx only the queue that is used exists. offered_pps and nic_pps are those of one
     pair, packets of all. Several have no busy polling, invalidations, inline kicks, remote ring
-    or zero-copy."""
+    or zero-copy. Of stream and rr: sessions go to pairs in turn, and each pair interrupts one
+    virtual processor."""
     workers: int = 1
-    """Of tx, rx, io and macswap: they serve the queues of the pairs in turn; one without sleeps."""
+    """They serve the queues of the pairs in turn; one without sleeps. Of blk those of the disk."""
     worker_cores: int = 0
     """Cores that the workers share, worker by worker in turn; 0: each has a core of its own.
 
-    At most workers. Not of one queue of tx or rx, stream, rr or blk."""
+    At most workers. Not of one queue of tx or rx, and not of blk."""
 
     message_bytes: int = 16384
     """Bytes of one write into a TCP stream."""
     sessions: int = 1
     """TCP streams, each written by a process of its own."""
     vcpus: int = 4
-    """Virtual processors that the writers share; the first takes the interrupts too."""
+    """Virtual processors that the writers share; the first takes the interrupts of the first pair
+    too, the next one those of the next pair, and so on in turn."""
     send_buffer_bytes: int = 65536
     """Bytes that a stream may have unsent or unacknowledged."""
     stream_ms: float = 10.0

@@ -1,5 +1,5 @@
 // A guest whose processes write into TCP sockets: one session each, on a few virtual
-// processors, through one transmit and one receive queue. What the stack does with
+// processors, through one or more pairs of a transmit and a receive queue. What the stack does with
 // the writes is what makes packets small or large:
 //
 //   - whole segments are sent as soon as there are any, up to 64 KiB in one packet;
@@ -30,7 +30,7 @@ struct StreamConfig {
   bool requests = false;  // each write waits until all of it is answered
 };
 
-// What the sessions of a guest share: stack, driver and both queues.
+// What the sessions of a queue pair share: stack, driver and both queues.
 class StreamStack {
  public:
   struct Session {
@@ -42,6 +42,7 @@ class StreamStack {
     std::uint64_t asked_ps = 0;  // when the last write began
   };
 
+  // `sessions`: of the guest, of which this pair has some.
   StreamStack(DriverRing<ModelDriverAccess>& tx, const FramePool& tx_frames,
               DriverRing<ModelDriverAccess>& rx, const FramePool& rx_frames, Core& boot,
               const StreamConfig& config, std::size_t sessions)
@@ -287,25 +288,35 @@ class StreamStack {
 // it is given.
 class StreamCpu {
  public:
-  StreamCpu(Core& core, StreamStack& stack) : core_(&core), stack_(&stack) {}
+  explicit StreamCpu(Core& core) : core_(&core) {}
 
-  void run_session(std::size_t session) { sessions_.push_back(session); }
+  // One session more, of a pair.
+  void run_session(StreamStack& stack, std::size_t session) {
+    sessions_.push_back({&stack, session});
+  }
+  // One pair more whose queues interrupt this processor; the number of its line.
+  std::size_t add_line(StreamStack& stack) {
+    lines_.push_back({&stack});
+    return lines_.size() - 1;
+  }
 
   Core& core() { return *core_; }
   const Core& core() const { return *core_; }
-  bool runnable() const { return rx_due_ || tx_due_ || writer() != kNone; }
+  bool runnable() const {
+    return find(&Line::tx_due) != kNone || find(&Line::rx_due) != kNone || writer() != kNone;
+  }
   std::uint64_t interrupts() const { return interrupts_; }
 
   // A queue called; the processor hears of it at `at_ps`.
-  void rx_called(std::uint64_t at_ps) { interrupt(rx_due_, at_ps); }
-  void tx_called(std::uint64_t at_ps) { interrupt(tx_due_, at_ps); }
+  void rx_called(std::size_t line, std::uint64_t at_ps) { interrupt(lines_[line].rx_due, at_ps); }
+  void tx_called(std::size_t line, std::uint64_t at_ps) { interrupt(lines_[line].tx_due, at_ps); }
 
   // One of its writers may go on. Another processor has to be told by an interrupt.
-  void woken(const StreamStack::Woken& woken) {
+  void woken(StreamStack& stack, const StreamStack::Woken& woken) {
     const std::uint64_t ipi_ps =
         woken.by == core_->id() ? 0 : core_->machine().costs.irq_latency_ps;
     if (!runnable()) core_->idle_until(woken.at_ps + ipi_ps);
-    stack_->unblock(woken.session);
+    stack.unblock(woken.session);
   }
 
   // One turn of an interrupt's work, or one write.
@@ -314,11 +325,11 @@ class StreamCpu {
       entering_ = false;
       core_->run(operation_index(Op::kGuestInterrupt));
     }
-    if (tx_due_) {
-      tx_due_ = false;
-      stack_->resume(*core_);
-    } else if (rx_due_) {
-      rx_due_ = !stack_->poll(*core_);
+    if (const std::size_t tx = find(&Line::tx_due); tx != kNone) {
+      lines_[tx].tx_due = false;
+      lines_[tx].stack->resume(*core_);
+    } else if (const std::size_t rx = find(&Line::rx_due); rx != kNone) {
+      poll(rx);
     } else {
       write();
     }
@@ -328,6 +339,28 @@ class StreamCpu {
   static constexpr std::size_t kNone = SIZE_MAX;
   static constexpr std::uint64_t kSlicePs = 3'000'000'000;  // of a process among others
 
+  // The interrupts of a pair.
+  struct Line {
+    StreamStack* stack;
+    bool rx_due = false;
+    bool tx_due = false;
+  };
+  struct Writer {
+    StreamStack* stack;
+    std::size_t session;
+
+    bool blocked() const { return stack->session(session).blocked; }
+  };
+
+  // The line whose turn it is of those where something is due; kNone if there is none.
+  std::size_t find(bool Line::*due) const {
+    for (std::size_t n = 0; n < lines_.size(); ++n) {
+      const std::size_t i = (turn_ + n) % lines_.size();
+      if (lines_[i].*due) return i;
+    }
+    return kNone;
+  }
+
   void interrupt(bool& due, std::uint64_t at_ps) {
     if (!runnable()) core_->idle_until(at_ps);
     due = true;
@@ -335,11 +368,17 @@ class StreamCpu {
     ++interrupts_;
   }
 
+  // A queue whose budget is used up lets the others go first.
+  void poll(std::size_t line) {
+    lines_[line].rx_due = !lines_[line].stack->poll(*core_);
+    turn_ = (line + 1) % lines_.size();
+  }
+
   // The position of the next session that can write; kNone if none can.
   std::size_t writer() const {
     for (std::size_t n = 0; n < sessions_.size(); ++n) {
       const std::size_t i = (current_ + n) % sessions_.size();
-      if (!stack_->session(sessions_[i]).blocked) return i;
+      if (!sessions_[i].blocked()) return i;
     }
     return kNone;
   }
@@ -357,17 +396,16 @@ class StreamCpu {
       since_ps_ = core_->now();
     }
     current_ = next;
-    stack_->write(*core_, sessions_[next]);
+    sessions_[next].stack->write(*core_, sessions_[next].session);
   }
 
   Core* core_;
-  StreamStack* stack_;
-  std::vector<std::size_t> sessions_;
+  std::vector<Writer> sessions_;
+  std::vector<Line> lines_;
+  std::size_t turn_ = 0;     // position in lines_ of the one whose turn it is
   std::size_t current_ = 0;  // position in sessions_ of the one whose turn it is
   std::size_t running_ = 0;  // of the one that ran last
   std::uint64_t since_ps_ = 0;
-  bool rx_due_ = false;
-  bool tx_due_ = false;
   bool entering_ = false;  // an interrupt has yet to be entered
   std::uint64_t interrupts_ = 0;
 };

@@ -118,4 +118,19 @@ class VhostThread {
   std::uint64_t step_ps_ = 0;
 };
 
+// A queue's work on a worker's list, and the worker.
+template <class Thread, class Device>
+struct ServedBy {
+  VhostTask<Device> task;
+  Thread* thread;
+
+  ServedBy(Device& device, Op late, Thread& serving) : task(device, late), thread(&serving) {
+    thread->serve(task);
+  }
+  void wake(std::uint64_t at_ps) {
+    task.queue();
+    thread->wake(at_ps);
+  }
+};
+
 }  // namespace vringlab::sim

@@ -31,20 +31,8 @@ struct PairOrder {
   bool generator_before_guest = false;
 };
 
-// A queue's work on a worker's list.
 template <class Device>
-struct Served {
-  VhostTask<Device> task;
-  PairThread* thread;
-
-  Served(Device& device, Op late, PairThread& serving) : task(device, late), thread(&serving) {
-    thread->serve(task);
-  }
-  void wake(std::uint64_t at_ps) {
-    task.queue();
-    thread->wake(at_ps);
-  }
-};
+using Served = ServedBy<PairThread, Device>;
 
 // testpmd txonly, or a guest kernel's pktgen, into a sink.
 class SendingPair {

@@ -68,8 +68,7 @@ void check_worker_cores(const Scenario& s) {
   if (s.worker_cores > s.workers) refuse("worker_cores", s.worker_cores, "at most workers");
   if (s.queue_pairs == 1 && (s.workload == "tx" || s.workload == "rx"))
     refuse("worker_cores", s.worker_cores, "0 where workload is tx or rx and queue_pairs is 1");
-  if (s.workload == "stream" || s.workload == "rr" || s.workload == "blk")
-    refuse("worker_cores", s.worker_cores, "0 where workload is stream, rr or blk");
+  if (s.workload == "blk") refuse("worker_cores", s.worker_cores, "0 where workload is blk");
 }
 
 // Frames that wait in a TAP's ring take memory of their own.
@@ -123,8 +122,8 @@ void check_streams(const Scenario& s) {
   in_range<std::uint64_t>("send_buffer_bytes", s.send_buffer_bytes, 4096, 1u << 30);
   in_range("stream_ms", s.stream_ms, 0.001, 1e6);
   if (s.workload != "stream" && s.workload != "rr") return;
-  if (s.queue_pairs != 1) refuse("queue_pairs", s.queue_pairs, "1 where workload is stream or rr");
-  if (s.workers != 1) refuse("workers", s.workers, "1 where workload is stream or rr");
+  constexpr std::uint32_t kCores = Coherence::kMaxCores;
+  if (stream_cores(s) > kCores) refuse("workers", s.workers, "such that all cores are at most 16");
   if (s.sink != "host_tcp")
     refuse("sink", "\"" + s.sink + "\"", "host_tcp where workload is stream or rr");
   if (s.ring_size < 64)
@@ -175,6 +174,10 @@ std::uint32_t pair_cores(const Scenario& s) {
   const std::uint32_t generators = s.workload != "tx" ? 1 : 0;
   const std::uint32_t readers = s.workload != "rx" && find_sink(s.sink).is_read() ? 1 : 0;
   return 1 + worker_core_count(s) + s.queue_pairs * (1 + generators + readers);
+}
+
+std::uint32_t stream_cores(const Scenario& s) {
+  return 1 + worker_core_count(s) + s.vcpus + s.sessions;
 }
 
 std::vector<SinkInfo> sink_infos() {

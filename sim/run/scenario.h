@@ -84,8 +84,9 @@ struct Scenario {
   double offered_pps = 0;                // packets a second; 0: as fast as the guest can
   std::string arrival = "periodic";      // periodic or poisson, where offered_pps is set
 
-  // Queue pairs; of tx and rx, queues.
-  std::uint32_t queue_pairs = 1;   // each with a guest core and a generator of its own
+  // Queue pairs; of tx and rx, queues. Each has a guest core and a generator of its own; of
+  // streams, its share of the sessions.
+  std::uint32_t queue_pairs = 1;
   std::uint32_t workers = 1;       // that serve the queues of the pairs in turn
   std::uint32_t worker_cores = 0;  // that the workers share in turn; 0: each has its own
 
@@ -133,6 +134,9 @@ std::uint32_t worker_core_count(const Scenario& scenario);
 
 // How many cores a scenario of queue pairs has: those of each pair, workers, and control.
 std::uint32_t pair_cores(const Scenario& scenario);
+
+// And one of streams: virtual processors, readers, workers, and control.
+std::uint32_t stream_cores(const Scenario& scenario);
 
 // What Scenario::sink may name.
 struct SinkInfo {

@@ -216,11 +216,9 @@ TEST(CheckScenario, cores_are_shared_by_the_workers_there_are) {
   EXPECT_EQ(with("tx", 1, 5, 0), "");
   EXPECT_EQ(with("tx", 1, 5, 1), "worker_cores = 1" + one_queue);
   EXPECT_EQ(with("rx", 1, 5, 5), "worker_cores = 5" + one_queue);
-  for (const char* workload : {"stream", "rr", "blk"}) {
-    EXPECT_EQ(with(workload, 1, 1, 0), "");
-    EXPECT_EQ(with(workload, 1, 1, 1),
-              "worker_cores = 1: must be 0 where workload is stream, rr or blk");
-  }
+  EXPECT_EQ(with("stream", 2, 2, 1) + with("rr", 1, 2, 2), "");
+  EXPECT_EQ(with("blk", 1, 1, 0), "");
+  EXPECT_EQ(with("blk", 1, 1, 1), "worker_cores = 1: must be 0 where workload is blk");
 }
 
 // Workers that share a core have one core.
@@ -268,18 +266,21 @@ TEST(CheckScenario, a_ring_that_is_read_is_not_too_long) {
             "tap_entries = 4097: must be at most 4096 where the sink is read");
 }
 
-TEST(CheckScenario, streams_share_one_pair_and_one_worker) {
-  const auto with = [](const char* workload, std::uint32_t pairs, std::uint32_t workers) {
+TEST(CheckScenario, cores_of_streams_are_bounded) {
+  const auto with = [](const char* workload, std::uint32_t workers, std::uint32_t cores) {
     return refusal_with([&](Scenario& s) {
       s.workload = workload;
       s.sink = "host_tcp";
-      s.queue_pairs = pairs;
+      s.queue_pairs = 5;
+      s.sessions = 8;
+      s.vcpus = 5;
       s.workers = workers;
+      s.worker_cores = cores;
     });
   };
-  EXPECT_EQ(with("rr", 1, 1), "");
-  EXPECT_EQ(with("rr", 2, 1), "queue_pairs = 2: must be 1 where workload is stream or rr");
-  EXPECT_EQ(with("stream", 1, 2), "workers = 2: must be 1 where workload is stream or rr");
+  EXPECT_EQ(with("rr", 2, 0) + with("stream", 5, 2), "");
+  EXPECT_EQ(with("rr", 3, 0), "workers = 3: must be such that all cores are at most 16");
+  EXPECT_EQ(with("stream", 3, 3), "workers = 3: must be such that all cores are at most 16");
 }
 
 TEST(CheckScenario, received_frames_fit_their_buffers) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/run/run.h"
+#include "sim/run/stream_world.h"
 #include "tests/double/run_text.h"
 
 namespace vringlab::sim {
@@ -97,6 +98,62 @@ TEST(Streams, more_sessions_or_processors_move_more_small_writes) {
   const std::uint64_t one = run(s).bytes;
   s.vcpus = 4;
   EXPECT_GT(run(s).bytes, 2 * one);
+}
+
+// Each session's bytes go through its own pair; a pair without sessions moves none.
+TEST(Streams, sessions_go_to_pairs_in_turn) {
+  Scenario s = streams(1500, 3);
+  s.queue_pairs = 5;
+  s.workers = 2;
+  StreamWorld world(s);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(&world.pair_of(i), world.pairs[i].get());
+  EXPECT_EQ(&world.interrupted_by(4), &world.guest[0]);
+  EXPECT_EQ(world.pairs[4]->tx_served.thread, &world.threads[0]);
+  EXPECT_EQ(world.pairs[3]->tx_served.thread, &world.threads[1]);
+  s.sessions = 1;
+  const RunResult of_five = run(s);
+  s.queue_pairs = s.workers = 1;
+  EXPECT_EQ(run(s).bytes, of_five.bytes);
+}
+
+TEST(Streams, more_workers_than_pairs_change_nothing) {
+  Scenario s = streams(700, 4);
+  const std::string one = test::text_of(run(s));
+  s.workers = 3;
+  EXPECT_EQ(test::text_of(run(s)) == one, true);
+  s.worker_cores = 2;
+  EXPECT_EQ(test::text_of(run(s)) == one, true);
+}
+
+TEST(Streams, pairs_account_for_each_picosecond) {
+  for (const std::uint32_t cores : {0u, 1u}) {
+    for (const std::uint32_t message : {64u, 1500u, 65535u}) {
+      Scenario s = streams(message, 8);
+      s.queue_pairs = 3;
+      s.workers = 2;
+      s.worker_cores = cores;
+      const RunResult r = run(s);
+      EXPECT_GT(r.bytes, 0u);
+      EXPECT_EQ(r.refused, 0u);
+      for (const CoreResult& core : r.cores) {
+        std::uint64_t sum = 0;
+        for (const LedgerRow& row : core.ledger) sum += row.ps;
+        EXPECT_EQ(sum, core.busy_ps) << message << " " << core.name;
+      }
+      EXPECT_EQ(test::text_of(run(s)), test::text_of(run(s)));
+    }
+  }
+}
+
+// Where the worker is the bound, a second one for a second pair moves more; a second pair of
+// the same worker does not.
+TEST(Streams, pairs_with_workers_of_their_own_move_more) {
+  Scenario s = streams(1448, 4);
+  const auto one = static_cast<double>(run(s).bytes);
+  s.queue_pairs = 2;
+  EXPECT_NEAR(static_cast<double>(run(s).bytes) / one, 1, 0.2);
+  s.workers = 2;
+  EXPECT_GT(static_cast<double>(run(s).bytes) / one, 1.5);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "sim/run/stream_run.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/machine/scheduler.h"
@@ -9,60 +10,65 @@
 namespace vringlab::sim {
 namespace {
 
-void wake(StreamWorld& world, auto& task, std::uint64_t at_ps) {
-  task.queue();
-  world.thread.wake(at_ps);
+// Tells the actors what the last step raised in a pair.
+void deliver(StreamWorld& world, StreamPair& pair) {
+  const std::uint64_t heard_ps = world.net.machine.costs.irq_latency_ps;
+  const Doorbells tx = std::exchange(pair.tx_queue.bells, {});
+  const Doorbells rx = std::exchange(pair.rx_queue.bells, {});
+  const StreamStack::Kicks kicks = pair.stack.take_kicks();
+  for (const StreamStack::Woken& woken : pair.stack.take_woken())
+    world.cpu_of(woken.session).woken(pair.stack, woken);
+  if (tx.call) pair.cpu->tx_called(pair.line, tx.call_ps + heard_ps);
+  if (rx.call) pair.cpu->rx_called(pair.line, rx.call_ps + heard_ps);
+  if (kicks.tx) pair.tx_served.wake(kicks.at_ps);
+  if (kicks.rx) pair.rx_served.wake(kicks.at_ps);
+  const Arrival acked = std::exchange(pair.acked, {});
+  if (acked.raised) pair.rx_served.wake(acked.at_ps);
 }
 
-// Tells the actors what the last step raised; interrupts go to the first processor.
-void deliver(StreamWorld& world) {
-  const std::uint64_t heard_ps = world.net.machine.costs.irq_latency_ps;
-  const Doorbells tx = std::exchange(world.tx_queue.bells, {});
-  const Doorbells rx = std::exchange(world.rx_queue.bells, {});
-  const StreamStack::Kicks kicks = world.stack.take_kicks();
-  for (const StreamStack::Woken& woken : world.stack.take_woken())
-    world.cpu_of(woken.session).woken(woken);
-  if (tx.call) world.guest[0].tx_called(tx.call_ps + heard_ps);
-  if (rx.call) world.guest[0].rx_called(rx.call_ps + heard_ps);
-  if (kicks.tx) wake(world, world.tx_task, kicks.at_ps);
-  if (kicks.rx) wake(world, world.rx_task, kicks.at_ps);
-  const Arrival acked = std::exchange(world.acked, {});
-  if (acked.raised) wake(world, world.rx_task, acked.at_ps);
+std::uint64_t packets(const StreamWorld& world) {
+  std::uint64_t sum = 0;
+  for (const auto& pair : world.pairs) sum += pair->stack.packets();
+  return sum;
 }
 
 void run_world(StreamWorld& world, const Scenario& s, RunControl* control) {
   const auto end_ps = static_cast<std::uint64_t>(std::llround(s.stream_ms * 1e9));
-  Scheduler scheduler(tie_ranks<3>(s.tie_seed), world.guest, world.thread, world.readers);
-  scheduler.run([&] { return world.latest_ps() >= end_ps; },
-                [&] {
-                  return world.tx_queue.bells.call || world.rx_queue.bells.call ||
-                         world.stack.kicked() || world.stack.has_woken() || world.acked.raised;
-                },
-                [&](std::size_t, std::uint64_t) {
-                  deliver(world);
-                  report(control, world.stack.packets());
-                });
+  Scheduler scheduler(tie_ranks<3>(s.tie_seed), world.guest, world.threads, world.readers);
+  scheduler.run(
+      [&] { return world.latest_ps() >= end_ps; },
+      [&] { return std::ranges::any_of(world.pairs, [](const auto& p) { return p->raised(); }); },
+      [&](std::size_t, std::uint64_t) {
+        for (const auto& pair : world.pairs) deliver(world, *pair);
+        report(control, packets(world));
+      });
+}
+
+void add_pair(RunResult& r, Histogram& answers, StreamPair& pair, Core& control) {
+  const NetTxCounters& counters = pair.tx.counters();
+  r.packets += counters.packets;
+  r.refused += counters.refused;
+  r.dropped += counters.dropped;
+  r.batches += counters.batches + counters.alone;
+  r.alone += counters.alone;
+  r.calls += counters.calls + pair.rx.counters().calls;
+  r.kicks += pair.stack.kicks();
+  answers.add(pair.stack.answers());
+  collect_mapping(r, pair.tx_queue, control);
+  pair.rx_queue.mapping.tear_down(control);
 }
 
 RunResult collect(StreamWorld& world, const Scenario& s) {
   RunResult r;
-  const NetTxCounters& counters = world.tx.counters();
-  r.packets = counters.packets;
+  Histogram answers;
+  for (const auto& pair : world.pairs) add_pair(r, answers, *pair, world.control_core);
   for (std::size_t i = 0; i < world.readers.size(); ++i) r.bytes += world.readers[i].bytes_read();
-  r.refused = counters.refused;
-  r.dropped = counters.dropped;
-  r.batches = counters.batches + counters.alone;
-  r.alone = counters.alone;
-  r.calls = counters.calls + world.rx.counters().calls;
   set_elapsed(r, static_cast<std::uint64_t>(std::llround(s.stream_ms * 1e9)));
-  r.kicks = world.stack.kicks();
   for (std::size_t i = 0; i < world.guest.size(); ++i) r.interrupts += world.guest[i].interrupts();
-  r.wakeups = world.thread.wakeups();
-  r.latency = latency_result(world.stack.answers());
+  for (std::size_t i = 0; i < world.threads.size(); ++i) r.wakeups += world.threads[i].wakeups();
+  r.latency = latency_result(answers);
   r.guest_memory_hash = hash_bytes(world.net.guest_bytes());
-  collect_mapping(r, world.tx_queue, world.control_core);
-  world.rx_queue.mapping.tear_down(world.control_core);
-  r.cores = {sum_of("guest", world.guest_cores), core_result("worker", world.worker_core),
+  r.cores = {sum_of("guest", world.guest_cores), sum_of("worker", world.worker_cores),
              core_result("control", world.control_core), sum_of("readers", world.reader_cores)};
   return r;
 }

@@ -1,78 +1,53 @@
-// All objects of a scenario of TCP streams from a guest to its host, wired together.
+// All objects of a scenario of TCP streams from a guest to its host, wired together: sessions
+// go to queue pairs in turn, and pairs to workers.
 #pragma once
 
 #include <deque>
+#include <memory>
 
-#include "core/device/net_tx.h"
-#include "sim/guest/stream_sender.h"
-#include "sim/host/rx_queue.h"
-#include "sim/host/sink.h"
-#include "sim/host/stream_reader.h"
-#include "sim/host/vhost_thread.h"
-#include "sim/run/net_machine.h"
+#include "sim/run/stream_pair.h"
 
 namespace vringlab::sim {
-
-struct StreamLayout {
-  QueueLayout tx;
-  QueueLayout rx;
-  TapRingConfig tap;
-  MemorySizes sizes;
-  std::uint64_t frag_bytes = 0;  // of the host's memory, then socket buffers, then the TAP's ring
-};
-StreamLayout lay_out_stream(const Scenario& scenario);
 
 class StreamWorld {
  public:
   explicit StreamWorld(const Scenario& scenario);
 
-  using Sink = ModelSink<StreamEnd>;
-  using Tx = NetTx<ModelAccess, ModelPayload, ModelFrags, Sink, ModelCaller>;
-  using Rx = NetRx<ModelAccess, ModelPayload, TapRing, ModelCaller>;
-  using RxDevice = RxQueue<Rx>;
-  using Thread = VhostThread<Tx, RxDevice>;
-
-  // Cores in this order: worker, control, virtual processors, readers.
-  static constexpr CoreId kWorkerCore = 0;
-  static constexpr CoreId kControlCore = 1;
-
   std::uint64_t latest_ps() const {
-    std::uint64_t latest = worker_core.now();
+    std::uint64_t latest = 0;
+    for (const Core* core : worker_cores) latest = std::max(latest, core->now());
     for (const Core* core : guest_cores) latest = std::max(latest, core->now());
     return latest;
   }
-  // The first processor takes the interrupts, so the guest's scheduler fills it last.
+  // The first processor takes the interrupts of the first pair, so the guest's scheduler fills
+  // it last.
   StreamCpu& cpu_of(std::size_t session) { return guest[(session + 1) % guest.size()]; }
+  StreamPair& pair_of(std::size_t session) { return *pairs[session % pairs.size()]; }
+  // Each pair interrupts one processor.
+  StreamCpu& interrupted_by(std::size_t pair) { return guest[pair % guest.size()]; }
 
  private:
-  StreamLayout layout_;
+  using Layouts = std::vector<StreamLayout>;
+
+  MemorySizes sizes_;
+  Layouts layouts_;
+
+  static Layouts lay_out(const Scenario& scenario, MemorySizes& sizes);
   Core& new_core();
+  std::vector<Core*> new_cores(std::uint32_t count);
 
  public:
   NetMachine net;
   std::deque<Core> cores;
-  Core& worker_core;
+  std::vector<Core*> worker_cores;
   Core& control_core;
   std::vector<Core*> guest_cores;
   std::vector<Core*> reader_cores;
-  NetQueue tx_queue;
-  NetQueue rx_queue;
-  LatencyLog tx_latency;
-  LatencyLog rx_latency;
-  TapRing tap;
-  Arrival acked;  // acknowledgements and answers in the TAP's ring
-  Group<StreamReader> readers;
-  ModelFrags frags;
-  Sink sink;
-  Tx tx;
-  Rx rx;
-  RxDevice rx_device;
-  VhostTask<Tx> tx_task;
-  VhostTask<RxDevice> rx_task;
-  CoreShare worker_share;
-  Thread thread;
-  StreamStack stack;
+  std::deque<CoreShare> shares;  // of worker_cores
+  Group<StreamPair::Thread> threads;
   Group<StreamCpu> guest;
+  Group<StreamReader> readers;
+  std::vector<std::unique_ptr<StreamPair>> pairs;
 };
 
 }  // namespace vringlab::sim

@@ -335,6 +335,14 @@ def test_bounds(field: str, refused: list[Any], taken: list[Any]) -> None:
         assert getattr(vl.Scenario(**{field: value}), field) == value
 
 
+@pytest.mark.parametrize("workload", ["tx", "rx", "io", "macswap", "stream", "rr"])
+def test_cores_are_at_most_workers(workload: str) -> None:
+    sink = "host_tcp" if workload in ("stream", "rr") else "xdp_drop"
+    shared = vl.Scenario(workload=workload, sink=sink, queue_pairs=2, workers=2, worker_cores=2)
+    with pytest.raises(ValueError, match=r"^worker_cores = 3: must be at most workers"):
+        shared.replace(worker_cores=3)
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, -1, 10**400])
 @pytest.mark.parametrize("row", [*(row.name for row in vl.cost_rows()), "clock_ghz"])
 def test_bad_costs(row: str, value: float) -> None:
