@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -45,6 +46,7 @@ class NetReceive {
   // `host`: where the driver sees the first fragment. Allocates; nothing later does.
   NetReceive(Ring& ring, Buffers& buffers, const std::byte* host, Stack& stack)
       : ring_(&ring), buffers_(&buffers), host_(host), stack_(&stack) {
+    assert(!ring.state().maps || ring.state().premapped);
     pieces_.reserve(ring.state().size);
   }
 

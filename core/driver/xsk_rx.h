@@ -33,6 +33,7 @@ class XskRx {
   XskRx(Ring& ring, XskUmem<Dma>& umem, const XskRingAreas<std::uint64_t>& fill,
         const XskRingAreas<XdpDesc>& rx, std::uint32_t max_ring)
       : ring_(&ring), umem_(&umem), fill_(fill), rx_(rx) {
+    assert(!ring.state().maps || ring.state().premapped);
     spare_.reserve(max_ring);
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -49,7 +50,10 @@ class XskTx {
  public:
   XskTx(Ring& ring, XskUmem<Dma>& umem, const XskRingAreas<XdpDesc>& tx,
         const XskRingAreas<std::uint64_t>& completion, const XskTxConfig& config)
-      : ring_(&ring), umem_(&umem), tx_(tx), completion_(completion), config_(config) {}
+      : ring_(&ring), umem_(&umem), tx_(tx), completion_(completion), config_(config) {
+    assert(!ring.state().maps || ring.state().premapped);
+    assert(config.header_bytes <= sizeof(VirtioNetHdr));
+  }
 
   // Before the first step, and after the last: nothing is in flight.
   RingError start() {
