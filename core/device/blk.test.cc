@@ -90,7 +90,8 @@ TEST(Blk, b5_the_same_requests_in_all_layouts) {
       BlkAsk read = ask_read(3, 3072);
       write.shape = read.shape = shape;
       write.indirect = read.indirect = indirect;
-      for (const std::uint16_t head : {std::uint16_t{0}, std::uint16_t{8}}) {  // the buffers of 8 lie in two regions
+      for (const std::uint16_t head :
+           {std::uint16_t{0}, std::uint16_t{8}}) {  // the buffers of 8 lie in two regions
         write.out.front() = std::byte(head);
         host.rig.offer(head, write);
         const auto reader = static_cast<std::uint16_t>(head + 16);
