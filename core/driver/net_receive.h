@@ -46,12 +46,12 @@ class NetReceive {
   // `host`: where the driver sees the first fragment. Allocates; nothing later does.
   NetReceive(Ring& ring, Buffers& buffers, const std::byte* host, Stack& stack)
       : ring_(&ring), buffers_(&buffers), host_(host), stack_(&stack) {
-    assert(!ring.state().maps || ring.state().premapped);
     pieces_.reserve(ring.state().size);
   }
 
   // Adds buffers until the ring is full or no more are to be had.
   std::uint32_t refill() {
+    assert(!ring_->state().maps || ring_->state().premapped);
     std::uint32_t added = 0;
     while (ring_->state().free_count > 0 && ring_->state().broken == RingError::kNone) {
       const Result<RxBuffer> buffer = buffers_->take();
