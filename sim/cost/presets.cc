@@ -34,6 +34,18 @@ constexpr auto kHosts = std::to_array<HostPreset>({
      .l1_bytes = 32 * kKiB,
      .l2_bytes = 256 * kKiB,
      .l3_bytes = 32 * kMiB},
+    {.name = "unnamed-2023",
+     .doc = "the x86 server of premapped-2023, which its author did not name: an Intel server part "
+            "of the years before, its clock a guess with a range",
+     .clock_ghz = {2.2, 2.7, 3.5},
+     .stac_clac = "stac_clac_pair.intel",
+     .lfence = "lfence_floor.intel",
+     .copy_startup = "rep_movs_startup.fsrm",
+     .transfer_socket = "line_transfer.same_socket",
+     .apic_exits = 0,
+     .l1_bytes = 32 * kKiB,
+     .l2_bytes = 1024 * kKiB,
+     .l3_bytes = 32 * kMiB},
     {.name = "unnamed-2010",
      .doc = "the x86 server of vhost-blk-2010, which its author did not name: an Intel server part "
             "of the years before, its clock a guess with a range",
