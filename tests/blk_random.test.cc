@@ -52,7 +52,8 @@ class Maker {
     b.queue_depth = any<std::uint32_t>({1, 1, 2, 7, 32});
     b.flush_every = any<std::uint32_t>({0, 0, 1, 7});
     b.data = one_in(2);
-    if (b.operation == "write-read") s.packets = std::max(s.packets, 2 * std::uint64_t{b.jobs});
+    if (b.operation == "write-read")
+      s.packets = std::max(s.packets, 2 * std::uint64_t{b.jobs} * b.queue_depth);
   }
   void layers(Scenario& s) {
     BlkScenario& b = s.blk;
@@ -74,6 +75,8 @@ class Maker {
     b.interrupt = any<const char*>({"irqfd", "ioctl"});
     if (b.form == "vhost-2010" || (b.form == "vmm" && b.engine == "threads" && one_in(2))) cache(b);
     if (b.form != "host" && one_in(6)) b.sector_shift = 8;
+    // Half as far apart, requests have to be pairs of pages.
+    if (b.cache != "none" && b.sector_shift == 8) b.segment_bytes = 8192, b.request_bytes = 8192;
     // As little as fits, or a part of a sector's neighbours more.
     b.disk_bytes = b.block_bytes * b.jobs * (1 + below(20)) + 512 * below(9);
   }

@@ -124,7 +124,7 @@ Left on_simulated_file(const BlkTrace& trace, sim::CacheMode mode, std::uint64_t
   test::ModelBlkRig<sim::FileStore> rig(store, config, 64, 0, {&machine});
   auto outcomes = test::play_trace(rig, trace, [&](auto& blk) {
     disk.complete([&](auto) { return &store.op(); }, [](auto) {},
-                  [&](std::uint16_t thread) {
+                  [&](std::uint32_t thread) {
                     EXPECT_EQ(thread, 1u);
                     if (store.go_on()) blk.complete(store.slot(), BlkStatus::kOk);
                   });
@@ -157,8 +157,8 @@ Left on_simulated_vmm(const BlkTrace& trace, sim::IoEngine engine, sim::CacheMod
     };
     while (store.any_at_once()) done(store.take_at_once());
     while (disk.threads.runnable()) disk.threads.step();
-    disk.complete([&](std::uint16_t thread) { return &disk.threads[thread].op(); }, done,
-                  [&](std::uint16_t thread) { disk.threads[thread].resume(0); });
+    disk.complete([&](std::uint32_t thread) { return &disk.threads[thread].op(); }, done,
+                  [&](std::uint32_t thread) { disk.threads[thread].resume(0); });
     for (const sim::PoolDone& one : disk.pool_state.done) done(one.job.first_slot);
     disk.pool_state.done.clear();
     blk.flush();

@@ -74,6 +74,16 @@ TEST(KernelReceiver, packets_longer_than_a_buffer_come_whole) {
   EXPECT_EQ(r.refused, 0u);
 }
 
+TEST(KernelReceiver, a_packet_that_no_ring_of_its_buffers_holds_is_refused) {
+  Scenario s = received("off", false);
+  s.ring_size = 2;
+  s.packets = 10;
+  s.packet_bytes = 2 * 1514;
+  EXPECT_EQ(run(s).packets, 10u);
+  s.packet_bytes = 4000;
+  EXPECT_THROW(check_scenario(s), std::invalid_argument);
+}
+
 TEST(KernelReceiver, each_ledger_adds_up_and_runs_repeat) {
   for (const char* mode : {"off", "lazy", "strict"}) {
     const Scenario s = received(mode, true);

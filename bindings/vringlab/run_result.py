@@ -49,7 +49,8 @@ class CoreResult:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """From the guest's add to the sink, in picoseconds; quantiles to within 1/32."""
+    """From the guest's add to the sink, of blk from an I/O's begin to its end, in picoseconds;
+    quantiles to within 1/32."""
 
     mean_ps: int
     p50_ps: int
@@ -173,9 +174,19 @@ class Result:
     @property
     def unmodelled_share(self) -> float:
         """The part of the worker's busy time that no cost row explains, 0 to 1."""
-        worker = self.core("worker")
-        unmodelled = sum(row.ps for row in worker.ledger if row.cost in UNMODELLED)
-        return unmodelled / worker.busy_ps if worker.busy_ps else math.nan
+        return self.unmodelled_of("worker")
+
+    def unmodelled_of(self, core: str) -> float:
+        """The part of a core's busy time that no cost row explains, 0 to 1.
+
+        >>> import vringlab as vl
+        >>> result = vl.run(vl.Scenario(packets=1000))
+        >>> result.unmodelled_of("worker") == result.unmodelled_share
+        True
+        """
+        found = self.core(core)
+        unmodelled = sum(row.ps for row in found.ledger if row.cost in UNMODELLED)
+        return unmodelled / found.busy_ps if found.busy_ps else math.nan
 
     def core(self, name: str = "worker") -> CoreResult:
         """The core of that name: guest, worker, control; generator or readers, where there are."""

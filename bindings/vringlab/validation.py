@@ -35,7 +35,7 @@ class Row:
     low: float
     high: float
     unmodelled_share: float | None
-    """Of the worker's busy time, 0 to 1; None where it has no meaning."""
+    """Of the busy time of the core that bounds the rate, 0 to 1; None where it has no meaning."""
 
     @property
     def error_percent(self) -> float:
@@ -43,8 +43,11 @@ class Row:
         return 100 * (self.predicted / self.published.value - 1)
 
 
-def rate_row(published: Published, prediction: Prediction) -> Row:
-    """For a published rate in packets, I/Os or, of a disk, megabytes a second."""
+def rate_row(published: Published, prediction: Prediction, core: str = "worker") -> Row:
+    """For a published rate in packets, I/Os or, of a disk, megabytes a second.
+
+    `core`: whose share of unmodelled time the row states; the one that bounds the rate.
+    """
     unit = _PER_SECOND.get(published.unit)
     if published.unit == "MB/s":
         unit = 1e6 / prediction.scenario.blk.block_bytes
@@ -52,7 +55,7 @@ def rate_row(published: Published, prediction: Prediction) -> Row:
         raise ValueError(
             f"{published.id}: {published.metric} in {published.unit} is no packet rate"
         )
-    share = prediction.result.unmodelled_share  # not a number where there is no worker
+    share = prediction.result.unmodelled_of(core)  # not a number where it has nothing to do
     return Row(
         published,
         prediction.rate_pps / unit,

@@ -15,7 +15,7 @@ RECEIVE = Scenario(
     kernel="v6.2",
     ring_size=256,
     packet_bytes=64,
-    packets=20_000,
+    packets=60_000,
 )
 RATES = {
     f"dmamerge.{mode}.{when}": RECEIVE.replace(iommu=mode, dma_merge=when == "after")

@@ -10,6 +10,7 @@ from pathlib import Path
 from vringlab import compare, predict
 from vringlab.experiments.premapped.base import RATES, SEED, SIGMA
 from vringlab.experiments.premapped.fit import calibration_points, committed_fit
+from vringlab.experiments.premapped.report import report
 from vringlab.experiments.vmap.tables import waterfall_rows, write_posterior
 from vringlab.published import load_published
 from vringlab.results import write_table
@@ -20,7 +21,7 @@ WATERFALL = ("iommu", "step", "cost", "per_buffer_ns", "per_fragment_ns", "diffe
 
 
 def main(folder: Path, check: bool) -> None:
-    """Writes the tables and the figure of results/premapped."""
+    """Writes the tables and the report of results/premapped."""
     published = {row.id: row for row in load_published() if row.source == SOURCE}
     assert set(published) == set(RATES), "each published row has a scenario"
     fit = committed_fit(calibration_points(published.values()))
@@ -34,8 +35,10 @@ def main(folder: Path, check: bool) -> None:
         )
         for mode in ("lazy", "strict")
     }
-    write_rows(folder / "table.csv", [rate_row(published[n], p) for n, p in found.items()])
+    rows = [rate_row(published[n], p, "guest") for n, p in found.items()]
+    write_rows(folder / "table.csv", rows)
     write_posterior(folder / "posterior.csv", fit)
     falls = ((mode, *row) for mode, c in saved.items() for row in waterfall_rows(c))
     write_table(folder / "waterfall.csv", WATERFALL, falls)
+    (folder / "report.md").write_text(report(rows), encoding="utf-8", newline="\n")
     assert all(c.gain_percent > 0 for c in saved.values()), "fewer mappings are faster"

@@ -1,12 +1,12 @@
 """One system turned into the other, a mechanism at a time, and which of them make writes slower."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
 from vringlab import Result, Scenario
-from vringlab.experiments.vhost_blk.base import VHOST, VMM, Run, dd
+from vringlab.experiments.vhost_blk.base import LONG, VHOST, VMM, Run, dd
 from vringlab.results import write_table
 
 SWITCHES = {
@@ -14,7 +14,7 @@ SWITCHES = {
     "kicks by eventfd": {"kick": "ioeventfd"},
     "adjacent writes stay apart": {"merge_writes": False},
     "one request at a time": {"pool_threads": 1},
-    "served in the kernel": {key: VHOST[key] for key in ("form",)},
+    "served in the kernel": {"form": VHOST["form"]},
     "a sector is 256 bytes": {"sector_shift": 8},
 }
 """In the order of the waterfall. The one in the kernel needs those before it: that prototype has
@@ -131,7 +131,11 @@ def caches(run: Run) -> Sequence[Opened]:
         else dd(op, **{**VHOST, "cache": cache, "sector_shift": 9 - fault})
         for op, cache, name, fault in keys
     ]
-    return [Opened(*key, r) for key, r in zip(keys, run(scenarios), strict=True)]
+    longer = [
+        s.replace(packets=LONG * s.packets, blk=replace(s.blk, disk_bytes=LONG * s.blk.disk_bytes))
+        for s in scenarios
+    ]
+    return [Opened(*key, r) for key, r in zip(keys, run(longer), strict=True)]
 
 
 def write_ladders(path: Path, found: Mapping[str, Sequence[Step]]) -> None:

@@ -53,7 +53,7 @@ class BlkVcpu {
   void interrupt(std::uint64_t at_ps) {
     if (called_) return;
     called_ = true;
-    called_ps_ = at_ps + core_->machine().costs.irq_latency_ps;
+    called_ps_ = at_ps + irq_latency_ps();
     wake(called_ps_);
   }
 
@@ -75,12 +75,16 @@ class BlkVcpu {
     std::size_t number;
   };
 
+  // A processor of the host takes its interrupts itself, and is awake when it has one.
+  std::uint64_t irq_latency_ps() const {
+    return Port::kVirtual ? core_->machine().costs.irq_latency_ps : 0;
+  }
   // A halted processor is a thread of the host that sleeps.
   void wake(std::uint64_t at_ps) {
     if (awake_) return;
     awake_ = slept_ = true;
     signals_->woke = true;
-    core_->idle_until(at_ps + core_->machine().costs.wakeup_ps);
+    core_->idle_until(at_ps + (Port::kVirtual ? core_->machine().costs.wakeup_ps : 0));
   }
 
   void begin_interrupt() {
@@ -111,7 +115,7 @@ class BlkVcpu {
     job.idle.push_back(at);
     if (job.finished()) --work_->running;
     BlkVcpu& owner = *peers_[job.vcpu];
-    if (&owner != this) owner.wake(core_->now() + core_->machine().costs.irq_latency_ps);
+    if (&owner != this) owner.wake(core_->now() + irq_latency_ps());
   }
   std::uint64_t bytes_of(const BlkIoSlot& slot, std::uint64_t request) const {
     return std::min(slot.plan.bytes - request * config_.request_bytes, config_.request_bytes);
@@ -122,7 +126,7 @@ class BlkVcpu {
     work_->stuck = 0;
     for (BlkVcpu* peer : peers_) {
       if (!std::exchange(peer->stuck_, false) || peer == this) continue;
-      peer->wake(core_->now() + core_->machine().costs.irq_latency_ps);
+      peer->wake(core_->now() + irq_latency_ps());
     }
   }
   void finish(const BlkIoSlot& slot) {

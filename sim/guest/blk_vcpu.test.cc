@@ -11,6 +11,8 @@ namespace {
 
 // A queue with a bounded number of places; a test says when a request is done.
 struct Port {
+  static constexpr bool kVirtual = true;
+
   std::size_t room = 100;
   std::vector<BlkGuestRequest> added;
   std::deque<std::uint64_t> done;

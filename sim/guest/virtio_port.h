@@ -21,6 +21,8 @@ struct VirtioPortConfig {
 template <class Kick>
 class VirtioPort {
  public:
+  static constexpr bool kVirtual = true;  // its processors are a virtual machine's
+
   VirtioPort(DriverRing<ModelDriverAccess>& driver, const VirtioPortConfig& config, Kick kick)
       : driver_(&driver), config_(config), kick_(kick), buffers_(config.max_segments + 2) {}
 

@@ -24,7 +24,7 @@ struct DiskClient {
     kWriteBack   // and written
   };
   Kind kind = Kind::kRequest;
-  std::uint16_t index = 0;  // of the queue, job, thread or window
+  std::uint32_t index = 0;  // of the queue, job, thread or window
   std::uint16_t slot = 0;
 };
 
@@ -75,7 +75,7 @@ class Disk {
   bool take_news() { return std::exchange(news_, false); }
 
   void submit(std::uint64_t at_ps, const DiskRequest& request) {
-    const Node node = add(request);
+    const Node node = add(request, at_ps);
     if (first_ == kNone) {
       first_ = node;
     } else {
@@ -116,6 +116,7 @@ class Disk {
   struct Waiting {
     DiskRequest request;
     Node next = kNone;
+    std::uint64_t at_ps = 0;  // when it was submitted
   };
   struct Working {
     std::uint64_t due_ps = 0;
@@ -139,14 +140,14 @@ class Disk {
     std::uint64_t ps = 0;
   };
 
-  Node add(const DiskRequest& request) {
+  Node add(const DiskRequest& request, std::uint64_t at_ps) {
     if (free_ == kNone) {
-      nodes_.push_back({request, kNone});
+      nodes_.push_back({request, kNone, at_ps});
       return static_cast<Node>(nodes_.size() - 1);
     }
     const Node node = free_;
     free_ = nodes_[node].next;
-    nodes_[node] = {request, kNone};
+    nodes_[node] = {request, kNone, at_ps};
     return node;
   }
 
@@ -154,7 +155,7 @@ class Disk {
   void dispatch(std::uint64_t at_ps) {
     while (first_ != kNone && working_ < config_.depth) {
       const Node group = first_;
-      const DiskRequest merged = take_adjacent();
+      const DiskRequest merged = take_adjacent(at_ps);
       Lane& lane = lanes_[static_cast<std::size_t>(merged.op)];
       lane.working[lane.end++ & mask_] = {serve(at_ps, merged), number_++, group};
       ++working_;
@@ -175,13 +176,16 @@ class Disk {
   }
 
   // The first that waits and those behind it that go on where it ends.
-  DiskRequest take_adjacent() {
+  // `at_ps` becomes when the last of them was submitted, if that is later.
+  DiskRequest take_adjacent(std::uint64_t& at_ps) {
     DiskRequest merged = nodes_[first_].request;
+    at_ps = std::max(at_ps, nodes_[first_].at_ps);
     Node last = first_;
     Node next = nodes_[last].next;
     while (next != kNone && adjacent(merged, nodes_[next].request)) {
       merged.bytes += nodes_[next].request.bytes;
       last = next;
+      at_ps = std::max(at_ps, nodes_[last].at_ps);
       next = nodes_[last].next;
       ++counters_.merged;
     }

@@ -114,5 +114,12 @@ TEST_F(DiskTest, a_flush_comes_after_what_was_there) {
   EXPECT_EQ(drain(disk), (Done{{1, 70}, {2, 520}}));
 }
 
+TEST_F(DiskTest, nothing_is_done_before_it_was_asked_for) {
+  Disk disk(costs, {.depth = 1});
+  submit(disk, 0, Op::kRead, 0, 512, 1);
+  submit(disk, 1000, Op::kRead, 1u << 20, 512, 2);
+  EXPECT_EQ(drain(disk), (Done{{1, 110}, {2, 1110}}));
+}
+
 }  // namespace
 }  // namespace vringlab::sim

@@ -59,7 +59,7 @@ class HostFile {
 
   // Goes on with `op` of `thread` as far as it gets; false: the thread blocks, and
   // `take_woken` will name it.
-  bool advance(Core& core, std::uint16_t thread, FileOp& op) {
+  bool advance(Core& core, std::uint32_t thread, FileOp& op) {
     if (op.stage == FileOp::Stage::kBegin) begin(core, op);
     if (op.op == BlkOp::kFlush) return flush(core, thread, op);
     if (config_.mode == CacheMode::kNone) return direct(core, thread, op);
@@ -75,18 +75,18 @@ class HostFile {
     const PageRange range = give_back(client.index);
     if (client.kind == DiskClient::Kind::kReadAhead) {
       cache_.change(range, PageCache::State::kReading, PageCache::State::kClean);
-      wake(Wait::kPages);
+      wake(Wait::kPages, range);
     } else {
       --writing_;
       written_ += range.count();
-      wake(Wait::kDirty);
+      wake(Wait::kDirty, {0, 1});
     }
   }
 
   // Threads that may go on; each is named once.
   bool any_woken() const { return !woken_.empty(); }
-  std::uint16_t take_woken() {
-    const std::uint16_t thread = woken_.back();
+  std::uint32_t take_woken() {
+    const std::uint32_t thread = woken_.back();
     woken_.pop_back();
     return thread;
   }
@@ -114,6 +114,11 @@ class HostFile {
   enum class Wait : std::uint8_t { kNothing, kPages, kDirty };
   static constexpr unsigned kMaxWriting = 8;  // requests that write back at once
   using Stage = FileOp::Stage;
+  // What a thread sleeps for.
+  struct Waiting {
+    Wait what = Wait::kNothing;
+    PageNumber page = 0;  // that it needs; 0 for what is no page
+  };
 
   void begin(Core& core, FileOp& op) {
     core.run(operation_index(Op::kVfsCall));
@@ -122,7 +127,7 @@ class HostFile {
     op.stage = Stage::kPages;
   }
 
-  bool direct(Core& core, std::uint16_t thread, FileOp& op) {
+  bool direct(Core& core, std::uint32_t thread, FileOp& op) {
     if (op.stage == Stage::kPages) {
       core.run_times(operation_index(Op::kPinPage), op.end - op.at);
       if (disk_ == nullptr) {
@@ -135,7 +140,7 @@ class HostFile {
   }
 
   // The bytes of an operation, as the thread's own requests.
-  void submit(Core& core, std::uint16_t thread, FileOp& op) {
+  void submit(Core& core, std::uint32_t thread, FileOp& op) {
     const auto what = op.op == BlkOp::kRead ? DiskRequest::Op::kRead : DiskRequest::Op::kWrite;
     for (std::uint64_t at = 0; at < op.bytes; at += config_.max_request_bytes) {
       core.run(operation_index(Op::kBioSubmit));
@@ -148,13 +153,13 @@ class HostFile {
     op.stage = Stage::kDisk;
   }
 
-  bool read(Core& core, std::uint16_t thread, FileOp& op) {
+  bool read(Core& core, std::uint32_t thread, FileOp& op) {
     const PageNumber from = op.at;
     while (op.at < op.end && ready(core, op)) ahead_.meet(op.at++);
     core.run_times(operation_index(Op::kCacheReadPage), op.at - from);
     if (op.at == op.end) return true;
     ++counters_.miss_pages;
-    waits_[thread] = Wait::kPages;
+    waits_[thread] = {Wait::kPages, op.at};
     return false;
   }
   // Is the next page there? Asks for it, and for what follows, where they are not.
@@ -167,7 +172,7 @@ class HostFile {
     op.held = state == PageCache::State::kReading;
     // One that came and was replaced before the thread ran is still in its hands.
     const bool there = !op.held && (came || state != PageCache::State::kAbsent || beyond(op.at));
-    counters_.hit_pages += there ? 1 : 0;
+    counters_.hit_pages += there && !came ? 1 : 0;
     return there;
   }
   // The end of a file that is not whole pages is always there.
@@ -195,7 +200,7 @@ class HostFile {
     if (cache_.displaces_dirty(page) && !dirty_.empty()) write_back(core);
   }
 
-  bool write(Core& core, std::uint16_t thread, FileOp& op) {
+  bool write(Core& core, std::uint32_t thread, FileOp& op) {
     if (op.stage == Stage::kPages) {
       core.run(operation_index(Op::kCacheWriteCall));
       core.run_times(operation_index(Op::kCacheWritePage), op.end - op.at);
@@ -209,7 +214,7 @@ class HostFile {
     }
     if (op.stage == Stage::kDisk) return op.outstanding == 0;
     if (dirty() <= config_.dirty_limit_pages) return true;
-    waits_[thread] = Wait::kDirty;
+    waits_[thread] = {Wait::kDirty, 0};
     return false;
   }
   void make_dirty(Core& core, PageNumber page) {
@@ -221,7 +226,7 @@ class HostFile {
   }
 
   // What was dirty when it began is written, then the disk's own cache.
-  bool flush(Core& core, std::uint16_t thread, FileOp& op) {
+  bool flush(Core& core, std::uint32_t thread, FileOp& op) {
     if (op.stage == Stage::kPages) {
       op.flush_target = dirty_.added();
       flush_to_ = std::max(flush_to_, op.flush_target);
@@ -237,7 +242,7 @@ class HostFile {
       op.stage = Stage::kDisk;
     }
     if (op.stage == Stage::kDisk) return op.outstanding == 0;
-    waits_[thread] = Wait::kDirty;
+    waits_[thread] = {Wait::kDirty, 0};
     return false;
   }
 
@@ -250,26 +255,35 @@ class HostFile {
   }
 
   // A range that the disk works on, by a number that is free.
-  std::uint16_t keep(const PageRange& range) {
+  std::uint32_t keep(const PageRange& range) {
     if (free_.empty()) {
-      free_.push_back(static_cast<std::uint16_t>(ranges_.size()));
+      free_.push_back(static_cast<std::uint32_t>(ranges_.size()));
       ranges_.emplace_back();
     }
-    const std::uint16_t number = free_.back();
+    const std::uint32_t number = free_.back();
     free_.pop_back();
     ranges_[number] = range;
     return number;
   }
-  PageRange give_back(std::uint16_t number) {
+  PageRange give_back(std::uint32_t number) {
     free_.push_back(number);
     return ranges_[number];
   }
 
-  void wake(Wait what) {
+  // A page that is not on its way, because another one is on its way into its place, is
+  // waited for until any comes.
+  bool concerns(const Waiting& waiting, const PageRange& range) const {
+    const bool inside = waiting.page >= range.first && waiting.page < range.end;
+    return inside || waiting.what != Wait::kPages ||
+           cache_.state(waiting.page) != PageCache::State::kReading;
+  }
+  // Those that wait for it: for a page, only whose it is.
+  void wake(Wait what, const PageRange& range) {
     for (std::size_t i = 0; i < waits_.size(); ++i) {
-      if (waits_[i] != what) continue;
-      waits_[i] = Wait::kNothing;
-      woken_.push_back(static_cast<std::uint16_t>(i));
+      const Waiting& waiting = waits_[i];
+      if (waiting.what != what || !concerns(waiting, range)) continue;
+      waits_[i] = {};
+      woken_.push_back(static_cast<std::uint32_t>(i));
     }
   }
 
@@ -283,10 +297,10 @@ class HostFile {
   unsigned writing_ = 0;        // requests that write back now
   std::uint64_t written_ = 0;   // pages written back, ever
   std::uint64_t flush_to_ = 0;  // pages that somebody waits to see written
-  std::vector<Wait> waits_;     // by thread
-  std::vector<std::uint16_t> woken_;
+  std::vector<Waiting> waits_;  // by thread
+  std::vector<std::uint32_t> woken_;
   std::vector<PageRange> ranges_;    // that the disk works on, by number
-  std::vector<std::uint16_t> free_;  // numbers
+  std::vector<std::uint32_t> free_;  // numbers
 };
 
 }  // namespace vringlab::sim

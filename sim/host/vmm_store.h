@@ -77,10 +77,13 @@ class VmmStore {
   std::uint64_t merged() const { return merged_; }
 
   // Requests that were done as they were submitted.
-  bool any_at_once() const { return !at_once_.empty(); }
+  bool any_at_once() const { return next_at_once_ < at_once_.size(); }
   std::uint16_t take_at_once() {
-    const std::uint16_t slot = at_once_.back();
-    at_once_.pop_back();
+    const std::uint16_t slot = at_once_[next_at_once_++];
+    if (!any_at_once()) {
+      at_once_.clear();
+      next_at_once_ = 0;
+    }
     return slot;
   }
 
@@ -118,6 +121,7 @@ class VmmStore {
   std::vector<BlkIo> kept_;          // by slot
   std::vector<std::uint16_t> next_;  // by slot: the request merged behind it
   std::vector<std::uint16_t> at_once_;
+  std::size_t next_at_once_ = 0;  // of them, not taken
   std::uint64_t merged_ = 0;
 };
 

@@ -138,7 +138,7 @@ TEST(VmmStore, a_ram_disk_is_done_when_it_is_submitted) {
   rig.store.end_batch();
   Slots done;
   while (rig.store.any_at_once()) done.push_back(rig.store.take_at_once());
-  EXPECT_EQ(done, (Slots{1, 0}));
+  EXPECT_EQ(done, (Slots{0, 1}));
   EXPECT_FALSE(rig.disk.runnable());
 }
 

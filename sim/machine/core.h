@@ -172,8 +172,7 @@ class Core {
     bool drains;
   };
 
-  // An event's price, and how often each step had it: with 31 steps 256 bytes, so that it
-  // is found by a shift.
+  // An event's price, and how often each step had it.
   struct EventCount {
     std::uint64_t ps;
     std::array<std::uint64_t, kSteps> times;

@@ -11,6 +11,8 @@ namespace vringlab::sim {
 
 class BarePort {
  public:
+  static constexpr bool kVirtual = false;
+
   // `disk`: null for a RAM disk, which is done when it has been copied.
   BarePort(Disk* disk, BlkBytes& bytes, std::uint16_t index)
       : disk_(disk), bytes_(&bytes), index_(index) {}

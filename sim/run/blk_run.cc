@@ -14,18 +14,18 @@ namespace vringlab::sim {
 namespace {
 
 // The thread that blocked in the file, and its operation.
-FileOp* blocked_op(BlkWorld<VmmStore>& world, std::uint16_t thread) {
+FileOp* blocked_op(BlkWorld<VmmStore>& world, std::uint32_t thread) {
   return &world.pool_threads[thread].op();
 }
 template <class Store>
-FileOp* blocked_op(BlkWorld<Store>& world, std::uint16_t thread) {
+FileOp* blocked_op(BlkWorld<Store>& world, std::uint32_t thread) {
   return world.threads[thread].op_in_file();
 }
-void resume(BlkWorld<VmmStore>& world, std::uint16_t thread, std::uint64_t at_ps) {
+void resume(BlkWorld<VmmStore>& world, std::uint32_t thread, std::uint64_t at_ps) {
   world.pool_threads[thread].resume(at_ps);
 }
 template <class Store>
-void resume(BlkWorld<Store>& world, std::uint16_t thread, std::uint64_t at_ps) {
+void resume(BlkWorld<Store>& world, std::uint32_t thread, std::uint64_t at_ps) {
   world.threads[thread].resume(at_ps);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/spec/split.h"
+#include "sim/run/blk_machine.h"
 #include "sim/run/checks.h"
 
 namespace vringlab::sim {
@@ -59,8 +60,23 @@ void check_jobs(const Scenario& s) {
   multiple_of("blk.disk_bytes", b.disk_bytes, kSector);
   if (b.data && b.disk_bytes > kMaxDataBytes)
     refuse("blk.disk_bytes", b.disk_bytes, "at most 4 GiB where data is moved");
-  if (b.block_bytes * b.jobs * b.queue_depth > kMaxBufferBytes)
+  const std::uint64_t pages = (b.block_bytes + kPage - 1) / kPage + 1;
+  if (pages * kPage * b.jobs * b.queue_depth > kMaxBufferBytes + kMaxBufferBytes / 2)
     refuse("blk.queue_depth", b.queue_depth, "such that all blocks in flight are at most 1 GiB");
+  // A token has 16 bits for the requests of an I/O.
+  constexpr std::uint64_t kMaxRequests = 65536;
+  const std::uint64_t requests = requests_of_io(b);
+  if (requests > kMaxRequests)
+    refuse("blk.request_bytes", b.request_bytes, "such that an I/O is at most 65536 requests");
+  constexpr std::uint64_t kMaxPieces = std::uint64_t{1} << 24;
+  const std::uint64_t in_flight =
+      std::min<std::uint64_t>(s.ring_size, b.jobs * b.queue_depth * requests);
+  if (b.form != "host" && in_flight * s.ring_size * b.queues > kMaxPieces)
+    refuse("ring_size", s.ring_size,
+           "such that it, its queues and the requests at once are at most 2^24 together");
+  if (b.operation == "write-read" && s.packets < 2 * std::uint64_t{b.jobs} * b.queue_depth)
+    refuse("packets", s.packets,
+           "at least twice what is under way at once where blk.operation is write-read");
   if (b.operation == "write-read" && s.packets < 2 * std::uint64_t{b.jobs})
     refuse("packets", s.packets, "at least two a job where blk.operation is write-read");
 }
@@ -97,13 +113,19 @@ void check_cache(const BlkScenario& b) {
     refuse("blk.request_bytes", b.request_bytes, "at most a quarter of cache_bytes");
   if (b.read_ahead_bytes > room)
     refuse("blk.read_ahead_bytes", b.read_ahead_bytes, "at most a quarter of cache_bytes");
+  if (b.sector_shift == 8 && request < b.block_bytes && request % (2 * kPage) != 0)
+    refuse("blk.request_bytes", b.request_bytes, "pairs of pages where blk.sector_shift is 8");
   if (request % kPage != 0) refuse("blk.request_bytes", b.request_bytes, "whole pages");
 }
 
 }  // namespace
 
 void check_blk(const Scenario& s) {
-  if (s.workload != "blk") return;
+  if (s.workload != "blk") {
+    if (s.blk != BlkScenario{})
+      refuse("blk", "changed", "as it is by default unless workload is blk");
+    return;
+  }
   check_form(s.blk);
   check_jobs(s);
   check_form_uses(s.blk);

@@ -3,12 +3,18 @@
 namespace vringlab::sim {
 namespace {
 
+// More than the jobs ask for at once need no room.
+std::uint32_t most_in_flight(const Scenario& s) {
+  const std::uint64_t asked = std::uint64_t{s.blk.jobs} * s.blk.queue_depth * requests_of_io(s.blk);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(s.ring_size, asked));
+}
+
 BlkConfig device_config(const Scenario& s) {
   const bool one = s.blk.form == "vhost-2010";
   return {.disk = {.capacity_sectors = s.blk.disk_bytes / kSectorBytes,
                    .sector_shift = s.blk.sector_shift},
           .used_batch = one ? 1 : s.batch,
-          .max_in_flight = one ? 1 : s.ring_size,
+          .max_in_flight = one ? 1 : most_in_flight(s),
           .weight = s.weight_packets};
 }
 

@@ -48,6 +48,8 @@ struct BlkScenario {
   double background_share = 0.1;  // and before it is written back
 
   bool data = false;  // bytes are moved, not only their time spent
+
+  bool operator==(const BlkScenario&) const = default;
 };
 
 struct Scenario {

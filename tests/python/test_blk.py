@@ -21,7 +21,7 @@ def native_fields(kind: type) -> list[str]:
 
 def scenario(packets: int = 300, **blk: Any) -> vl.Scenario:
     others = {n: blk.pop(n) for n in [*blk] if n not in FIELDS}
-    return vl.Scenario(workload="blk", packets=packets, blk=vl.Blk(**blk), **others)
+    return vl.Scenario(**({"workload": "blk"} | others), packets=packets, blk=vl.Blk(**blk))
 
 
 # --- no drift from the simulator ------------------------------------------------------------------
@@ -118,6 +118,29 @@ BOUNDS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({}, {"disk_bytes": 2**64}, "blk.disk_bytes"),
     ({}, {"busy_poll_us": 1.0}, "busy_poll_us"),
     ({}, {"queue_pairs": 2}, "queue_pairs"),
+    (
+        {"block_bytes": 2**25, "request_bytes": 512, "queue_depth": 1, "indirect": True},
+        {"block_bytes": 2**26, "request_bytes": 512, "queue_depth": 1, "indirect": True},
+        "blk.request_bytes",
+    ),
+    ({}, {"ring_size": 32768, "queue_depth": 4096, "indirect": True}, "ring_size"),
+    (
+        {"ring_size": 32768, "queue_depth": 1, "indirect": True},
+        {"packets": 63, "operation": "write-read"},
+        "packets",
+    ),
+    (
+        {"form": "vmm", "cache": "writeback", "sector_shift": 8, "block_bytes": 8192},
+        {
+            "form": "vmm",
+            "cache": "writeback",
+            "sector_shift": 8,
+            "block_bytes": 8192,
+            "request_bytes": 4096,
+        },
+        "blk.request_bytes",
+    ),
+    ({}, {"workload": "tx", "disk": "ram"}, "blk"),
     ({}, {"offered_pps": 1e5}, "offered_pps"),
 ]
 
@@ -236,3 +259,24 @@ def test_each_queue_has_a_mapping_of_its_own() -> None:
     mapped = {"plan": vl.AccessPlan.vmap(), "form": "vhost-bio"}
     one, two = (vl.run(scenario(queues=n, **mapped)).pinned_bytes for n in (1, 2))
     assert two == 2 * one > 0
+
+
+def test_pages_are_missed_once_by_whom_they_are_for() -> None:
+    reads = {"form": "vmm", "cache": "writeback", "queue_depth": 64, "disk_bytes": 2**30}
+    result = vl.run(scenario(packets=1500, **reads))
+    assert 0 < result.blk.cache_miss_pages <= 1500
+    assert result.blk.cache_hit_pages + result.blk.cache_miss_pages == 1500
+
+
+def test_a_ram_disk_completes_in_order() -> None:
+    reads = {"disk": "ram", "queue_depth": 256, "disk_bytes": 2**30}
+    latency = vl.run(scenario(packets=4000, form="vmm", engine="io_uring", **reads)).latency
+    assert latency.p99_ps < 1.3 * latency.mean_ps
+
+
+def test_the_bare_host_does_not_pay_for_a_virtual_machine() -> None:
+    fast, slow = (
+        vl.run(scenario(form="host", disk="ram", queue_depth=1, costs={"guest_ipi": us}))
+        for us in (1.0, 1000.0)
+    )
+    assert fast.latency == slow.latency
