@@ -63,17 +63,6 @@ void check_jobs(const Scenario& s) {
   const std::uint64_t pages = (b.block_bytes + kPage - 1) / kPage + 1;
   if (pages * kPage * b.jobs * b.queue_depth > kMaxBufferBytes + kMaxBufferBytes / 2)
     refuse("blk.queue_depth", b.queue_depth, "such that all blocks in flight are at most 1 GiB");
-  // A token has 16 bits for the requests of an I/O.
-  constexpr std::uint64_t kMaxRequests = 65536;
-  const std::uint64_t requests = requests_of_io(b);
-  if (requests > kMaxRequests)
-    refuse("blk.request_bytes", b.request_bytes, "such that an I/O is at most 65536 requests");
-  constexpr std::uint64_t kMaxPieces = std::uint64_t{1} << 24;
-  const std::uint64_t in_flight =
-      std::min<std::uint64_t>(s.ring_size, b.jobs * b.queue_depth * requests);
-  if (b.form != "host" && in_flight * s.ring_size * b.queues > kMaxPieces)
-    refuse("ring_size", s.ring_size,
-           "such that it, its queues and the requests at once are at most 2^24 together");
   if (b.operation == "write-read" && s.packets < 2 * std::uint64_t{b.jobs} * b.queue_depth)
     refuse("packets", s.packets,
            "at least twice what is under way at once where blk.operation is write-read");
@@ -95,6 +84,22 @@ void check_layers(const Scenario& s) {
     refuse("blk.max_segments", b.max_segments, "at most ring_size less 2");
   if (s.plan.used_element == UsedElement::kTwoWords && b.form == "vmm")
     refuse("plan.used_element", "\"two_words\"", "block where blk.form is vmm");
+}
+
+// What is under way at once; sizes have been checked.
+void check_room(const Scenario& s) {
+  const BlkScenario& b = s.blk;
+  // A token has 16 bits for the requests of an I/O.
+  constexpr std::uint64_t kMaxRequests = 65536;
+  const std::uint64_t requests = requests_of_io(b);
+  if (requests > kMaxRequests)
+    refuse("blk.request_bytes", b.request_bytes, "such that an I/O is at most 65536 requests");
+  constexpr std::uint64_t kMaxPieces = std::uint64_t{1} << 24;
+  const std::uint64_t in_flight =
+      std::min<std::uint64_t>(s.ring_size, b.jobs * b.queue_depth * requests);
+  if (b.form != "host" && in_flight * s.ring_size * b.queues > kMaxPieces)
+    refuse("ring_size", s.ring_size,
+           "such that it, its queues and the requests at once are at most 2^24 together");
 }
 
 void check_cache(const BlkScenario& b) {
@@ -130,6 +135,7 @@ void check_blk(const Scenario& s) {
   check_jobs(s);
   check_form_uses(s.blk);
   check_layers(s);
+  check_room(s);
   check_cache(s.blk);
   if (s.queue_pairs != 1) refuse("queue_pairs", s.queue_pairs, "1 where workload is blk");
   if (s.offered_pps != 0) refuse("offered_pps", s.offered_pps, "0 where workload is blk");

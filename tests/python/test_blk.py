@@ -268,12 +268,6 @@ def test_pages_are_missed_once_by_whom_they_are_for() -> None:
     assert result.blk.cache_hit_pages + result.blk.cache_miss_pages == 1500
 
 
-def test_a_ram_disk_completes_in_order() -> None:
-    reads = {"disk": "ram", "queue_depth": 256, "disk_bytes": 2**30}
-    latency = vl.run(scenario(packets=4000, form="vmm", engine="io_uring", **reads)).latency
-    assert latency.p99_ps < 1.3 * latency.mean_ps
-
-
 def test_the_bare_host_does_not_pay_for_a_virtual_machine() -> None:
     fast, slow = (
         vl.run(scenario(form="host", disk="ram", queue_depth=1, costs={"guest_ipi": us}))
