@@ -7,9 +7,13 @@
 #include <atomic>
 #include <bit>
 #include <cassert>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 
+#include "core/memory/order.h"
 #include "core/spec/error.h"
 #include "core/spec/xsk.h"
 
@@ -48,25 +52,58 @@ inline XdpDesc read_entry(const volatile XdpDesc& entry) {
   return {entry.addr, entry.len, entry.options};
 }
 
-template <class T>
+// How one end reaches what it shares with the other: indices, entries, and the headers in
+// front of frames.
+template <class M>
+concept XskMemory = requires(M m, std::uint32_t* index, std::uint64_t& addr, XdpDesc& desc,
+                             const std::uint16_t* word, std::byte* bytes) {
+  { m.load_index(index) } -> std::same_as<std::uint32_t>;
+  m.store_index(index, 0u);
+  { m.read(addr) } -> std::same_as<std::uint64_t>;
+  { m.read(desc) } -> std::same_as<XdpDesc>;
+  m.write(addr, addr);
+  m.write(desc, desc);
+  { m.read_word(word) } -> std::same_as<std::uint16_t>;
+  m.clear(bytes, 0u);
+};
+
+struct DirectXskMemory {
+  std::uint32_t load_index(const std::uint32_t* index) const { return load_xsk_index(index); }
+  void store_index(std::uint32_t* index, std::uint32_t value) const {
+    store_xsk_index(index, value);
+  }
+  template <class T>
+  T read(const T& entry) const {
+    return read_entry(entry);
+  }
+  template <class T>
+  void write(T& entry, const T& value) const {
+    entry = value;
+  }
+  std::uint16_t read_word(const std::uint16_t* word) const { return load_word(word); }
+  void clear(std::byte* at, std::uint32_t bytes) const { std::memset(at, 0, bytes); }
+};
+static_assert(XskMemory<DirectXskMemory>);
+
+template <class T, XskMemory Memory = DirectXskMemory>
 class XskConsumer {
  public:
   // An empty ring whose indices both stand at `start`.
-  explicit XskConsumer(const XskRingAreas<T>& areas, std::uint32_t start = 0)
-      : areas_(areas), state_{.own = start, .published = start, .other = start} {
+  explicit XskConsumer(const XskRingAreas<T>& areas, std::uint32_t start = 0, Memory memory = {})
+      : areas_(areas), state_{.own = start, .published = start, .other = start}, memory_(memory) {
     assert(std::has_single_bit(areas.size));
   }
 
   // The next entry, or none.
   std::optional<T> take() {
     if (state_.own == state_.other && !refresh()) return std::nullopt;
-    return read_entry(areas_.entries[state_.own++ & (areas_.size - 1)]);
+    return memory_.read(areas_.entries[state_.own++ & (areas_.size - 1)]);
   }
   // Gives the room of what was taken back to the producer.
   void publish() {
     if (state_.published == state_.own) return;
     state_.published = state_.own;
-    store_xsk_index(areas_.consumer, state_.published);
+    memory_.store_index(areas_.consumer, state_.published);
   }
 
   const XskRingState& state() const { return state_; }
@@ -74,7 +111,7 @@ class XskConsumer {
  private:
   bool refresh() {
     if (state_.broken != RingError::kNone) return false;
-    const std::uint32_t producer = load_xsk_index(areas_.producer);
+    const std::uint32_t producer = memory_.load_index(areas_.producer);
     // From what it was, at most to a ring beyond what it may take for given back.
     if (producer - state_.other > areas_.size - (state_.other - state_.published)) {
       state_.broken = RingError::kXskIndex;
@@ -86,14 +123,15 @@ class XskConsumer {
 
   XskRingAreas<T> areas_;
   XskRingState state_;
+  [[no_unique_address]] Memory memory_;
 };
 
-template <class T>
+template <class T, XskMemory Memory = DirectXskMemory>
 class XskProducer {
  public:
   // An empty ring whose indices both stand at `start`.
-  explicit XskProducer(const XskRingAreas<T>& areas, std::uint32_t start = 0)
-      : areas_(areas), state_{.own = start, .published = start, .other = start} {
+  explicit XskProducer(const XskRingAreas<T>& areas, std::uint32_t start = 0, Memory memory = {})
+      : areas_(areas), state_{.own = start, .published = start, .other = start}, memory_(memory) {
     assert(std::has_single_bit(areas.size));
   }
 
@@ -106,19 +144,19 @@ class XskProducer {
   // There is room.
   void put(const T& entry) {
     assert(state_.own - state_.other < areas_.size);
-    areas_.entries[state_.own++ & (areas_.size - 1)] = entry;
+    memory_.write(areas_.entries[state_.own++ & (areas_.size - 1)], entry);
   }
   void publish() {
     if (state_.published == state_.own) return;
     state_.published = state_.own;
-    store_xsk_index(areas_.producer, state_.published);
+    memory_.store_index(areas_.producer, state_.published);
   }
 
   const XskRingState& state() const { return state_; }
 
  private:
   bool refresh() {
-    const std::uint32_t consumer = load_xsk_index(areas_.consumer);
+    const std::uint32_t consumer = memory_.load_index(areas_.consumer);
     // From what it was, at most to what it could see.
     if (consumer - state_.other > state_.published - state_.other) {
       state_.broken = RingError::kXskIndex;
@@ -130,6 +168,7 @@ class XskProducer {
 
   XskRingAreas<T> areas_;
   XskRingState state_;
+  [[no_unique_address]] Memory memory_;
 };
 
 }  // namespace vringlab

@@ -26,13 +26,13 @@ struct XskRxStep {
 };
 
 // `Ring` is a premapped DriverRing, or one that does not map at all.
-template <class Ring, DmaApi Dma>
+template <class Ring, DmaApi Dma, XskMemory Memory = DirectXskMemory>
 class XskRx {
  public:
   // `max_ring`: the largest size that the ring will have. Allocates; nothing later does.
   XskRx(Ring& ring, XskUmem<Dma>& umem, const XskRingAreas<std::uint64_t>& fill,
-        const XskRingAreas<XdpDesc>& rx, std::uint32_t max_ring)
-      : ring_(&ring), umem_(&umem), fill_(fill), rx_(rx) {
+        const XskRingAreas<XdpDesc>& rx, std::uint32_t max_ring, Memory memory = {})
+      : ring_(&ring), umem_(&umem), fill_(fill, 0, memory), rx_(rx, 0, memory), memory_(memory) {
     assert(!ring.state().maps || ring.state().premapped);
     spare_.reserve(max_ring);
   }
@@ -41,19 +41,27 @@ class XskRx {
   XskRxStep step(std::uint32_t budget = kNapiBudget) {
     XskRxStep result;
     std::uint32_t taken = 0;
-    for (; taken < budget; ++taken) {
-      const std::optional<Completion> done = ring_->reap();
-      if (!done) break;
-      receive(*done, result);
-    }
+    while (taken < budget && receive_one(result)) ++taken;
     result.more = taken == budget;
+    end_step(result, budget);
+    return result;
+  }
+
+  // The same in pieces. One buffer that came back; false: none did.
+  bool receive_one(XskRxStep& result) {
+    const std::optional<Completion> done = ring_->reap();
+    if (!done) return false;
+    receive(*done, result);
+    return true;
+  }
+  // What was received becomes visible; chunks for as many as are missing.
+  void end_step(XskRxStep& result, std::uint32_t budget = kNapiBudget) {
     rx_.publish();
     refill(budget, result);
     fill_.publish();
-    if (result.refilled == 0) return result;
+    if (result.refilled == 0) return;
     ring_->publish();
     result.kick = ring_->kick_needed();
-    return result;
   }
 
   // What a reset queue gives back is used again first.
@@ -99,7 +107,7 @@ class XskRx {
     const std::uint64_t at = chunk + umem_->config().headroom - kHeader;
     umem_->sync_for_cpu(at, written);
     // Read once: the application may write it too.
-    const std::uint16_t parts = load_word(reinterpret_cast<const std::uint16_t*>(
+    const std::uint16_t parts = memory_.read_word(reinterpret_cast<const std::uint16_t*>(
         umem_->host(at) + offsetof(VirtioNetHdr, num_buffers)));
     if (parts <= 1) return true;
     parts_to_drop_ = parts - 1u;
@@ -141,8 +149,9 @@ class XskRx {
 
   Ring* ring_;
   XskUmem<Dma>* umem_;
-  XskConsumer<std::uint64_t> fill_;
-  XskProducer<XdpDesc> rx_;
+  XskConsumer<std::uint64_t, Memory> fill_;
+  XskProducer<XdpDesc, Memory> rx_;
+  [[no_unique_address]] Memory memory_;
   std::vector<std::uint64_t> spare_;  // chunks that came back without a frame
   std::uint32_t parts_to_drop_ = 0;   // buffers to come that belong to a frame dropped
 };

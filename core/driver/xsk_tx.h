@@ -5,7 +5,6 @@
 #include <array>
 #include <cassert>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <utility>
@@ -45,12 +44,18 @@ struct XskTxState {
 };
 
 // `Ring` is a premapped DriverRing, or one that does not map at all.
-template <class Ring, DmaApi Dma>
+template <class Ring, DmaApi Dma, XskMemory Memory = DirectXskMemory>
 class XskTx {
  public:
   XskTx(Ring& ring, XskUmem<Dma>& umem, const XskRingAreas<XdpDesc>& tx,
-        const XskRingAreas<std::uint64_t>& completion, const XskTxConfig& config)
-      : ring_(&ring), umem_(&umem), tx_(tx), completion_(completion), config_(config) {
+        const XskRingAreas<std::uint64_t>& completion, const XskTxConfig& config,
+        Memory memory = {})
+      : ring_(&ring),
+        umem_(&umem),
+        tx_(tx, 0, memory),
+        completion_(completion, 0, memory),
+        config_(config),
+        memory_(memory) {
     assert(!ring.state().maps || ring.state().premapped);
     assert(config.header_bytes <= sizeof(VirtioNetHdr));
   }
@@ -73,17 +78,50 @@ class XskTx {
 
   XskTxStep step(std::uint32_t budget = kNapiBudget) {
     XskTxStep result;
-    while (const std::optional<Completion> done = ring_->reap()) {
-      complete(done->token);
-      ++result.completed;
+    while (complete_one(result)) {
     }
-    completion_.publish();
-    send(budget, result);
+    std::uint32_t taken = 0;
+    while (taken < budget && send_one(result)) ++taken;
+    result.more = taken == budget;
+    end_step(result);
+    return result;
+  }
+
+  // The same in pieces. One frame that the device is done with; false: no more, and the
+  // application may have those that were.
+  bool complete_one(XskTxStep& result) {
+    const std::optional<Completion> done = ring_->reap();
+    if (!done) {
+      completion_.publish();
+      return false;
+    }
+    complete(done->token);
+    ++result.completed;
+    return true;
+  }
+  // One descriptor of the application; false: none is there, or no room for it.
+  bool send_one(XskTxStep& result) {
+    if (!has_descriptors() || !completion_.has_room(state_.in_flight + 1)) return false;
+    const std::optional<XdpDesc> desc = next();
+    if (!desc) return false;
+    if (!umem_->is_frame(*desc)) {
+      ++result.invalid;
+      return true;
+    }
+    if (!add(*desc)) {
+      state_.waiting = desc;
+      return false;
+    }
+    ++state_.in_flight;
+    ++result.sent;
+    return true;
+  }
+  // What was taken and added becomes visible.
+  void end_step(XskTxStep& result) {
     tx_.publish();
-    if (result.sent == 0) return result;
+    if (result.sent == 0) return;
     ring_->publish();
     result.kick = ring_->kick_needed();
-    return result;
   }
 
   // What a reset queue gives back was not sent, and is the application's again.
@@ -111,24 +149,6 @@ class XskTx {
     const DriverRingState& ring = ring_->state();
     return ring.broken == RingError::kNone && ring.free_count >= (ring.indirect ? 1 : 2);
   }
-  void send(std::uint32_t budget, XskTxStep& result) {
-    for (std::uint32_t taken = 0; taken < budget; ++taken) {
-      if (!has_descriptors() || !completion_.has_room(state_.in_flight + 1)) return;
-      const std::optional<XdpDesc> desc = next();
-      if (!desc) return;
-      if (!umem_->is_frame(*desc)) {
-        ++result.invalid;
-        continue;
-      }
-      if (!add(*desc)) {
-        state_.waiting = desc;
-        return;
-      }
-      ++state_.in_flight;
-      ++result.sent;
-    }
-    result.more = true;
-  }
   std::optional<XdpDesc> next() {
     if (!state_.waiting) return tx_.take();
     return std::exchange(state_.waiting, std::nullopt);
@@ -146,7 +166,7 @@ class XskTx {
   bool add_with_headroom(const XdpDesc& desc) {
     const std::uint64_t addr = desc.addr - config_.header_bytes;
     const std::uint32_t len = desc.len + config_.header_bytes;
-    std::memset(umem_->host(addr), 0, config_.header_bytes);
+    memory_.clear(umem_->host(addr), config_.header_bytes);
     umem_->sync_for_device(addr, len);
     const Buffer whole{{umem_->device(addr).value}, len};
     return ring_->add({&whole, 1}, {}, desc.addr).ok();
@@ -154,9 +174,10 @@ class XskTx {
 
   Ring* ring_;
   XskUmem<Dma>* umem_;
-  XskConsumer<XdpDesc> tx_;
-  XskProducer<std::uint64_t> completion_;
+  XskConsumer<XdpDesc, Memory> tx_;
+  XskProducer<std::uint64_t, Memory> completion_;
   XskTxConfig config_;
+  [[no_unique_address]] Memory memory_;
   XskTxState state_;
 };
 
