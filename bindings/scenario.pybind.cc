@@ -75,6 +75,8 @@ void bind_scenario(pybind11::module_& m) {
       .def_readwrite("iommu", &Scenario::iommu)
       .def_readwrite("dma_merge", &Scenario::dma_merge)
       .def_readwrite("fragment_bytes", &Scenario::fragment_bytes)
+      .def_readwrite("xsk_ring", &Scenario::xsk_ring)
+      .def_readwrite("receive_buffer_bytes", &Scenario::receive_buffer_bytes)
       .def_readwrite("rx_buffer_bytes", &Scenario::rx_buffer_bytes)
       .def_readwrite("split_header", &Scenario::split_header)
       .def_readwrite("offered_pps", &Scenario::offered_pps)

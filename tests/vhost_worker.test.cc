@@ -12,7 +12,7 @@ using test::occurrences;
 
 // A world whose actors are stepped by hand.
 struct Stepped {
-  NetTxWorld world;
+  NetTxWorld<PmdSender> world;
 
   explicit Stepped(Guard guard = Guard::kSpinlock)
       : world({.packets = 1000,

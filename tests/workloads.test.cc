@@ -118,6 +118,34 @@ std::vector<Named> net_shapes() {
        changed(tx, [](Scenario& s) { s.sink = "xdp_tx", s.queue_pairs = 3, s.workers = 2; })},
       {"io_redirect", changed(io, [](Scenario& s) { s.sink = "xdp_redirect"; })},
       {"pktgen", changed(small("tx"), [](Scenario& s) { s.guest = "vm-pktgen"; })},
+      {"udp_sender", changed(small("tx"), [](Scenario& s) { s.guest = "vm-udp"; })},
+      {"udp_sender_small_ring",
+       changed(small("tx"),
+               [](Scenario& s) {
+                 s.guest = "vm-udp", s.ring_size = 4, s.costs = {{"bridge_forward", 3000}};
+                 s.sink = "bridge";
+               })},
+      {"udp_reader",
+       changed(rx, [](Scenario& s) { s.guest = "vm-udp", s.iommu = "lazy", s.event_idx = true; })},
+      {"udp_reader_light",
+       changed(rx,
+               [](Scenario& s) { s.guest = "vm-udp", s.dma_merge = true, s.offered_pps = 1e5; })},
+      {"xsk_sender", changed(small("tx"), [](Scenario& s) { s.guest = "vm-xsk"; })},
+      {"xsk_sender_indirect", changed(small("tx"),
+                                      [](Scenario& s) {
+                                        s.guest = "vm-xsk", s.indirect = s.event_idx = true,
+                                        s.ring_size = 16, s.xsk_ring = 64;
+                                      })},
+      {"xsk_sender_light", changed(small("tx"),
+                                   [](Scenario& s) {
+                                     s.guest = "vm-xsk", s.offered_pps = 1e5, s.arrival = "poisson";
+                                   })},
+      {"xsk_receiver", changed(rx, [](Scenario& s) { s.guest = "vm-xsk"; })},
+      {"xsk_receiver_small_rings", changed(rx,
+                                           [](Scenario& s) {
+                                             s.guest = "vm-xsk", s.ring_size = 128, s.xsk_ring = 64,
+                                             s.event_idx = true;
+                                           })},
       {"zerocopy", zerocopy},
       {"zerocopy_interrupts",
        changed(zerocopy, [](Scenario& s) { s.guest_notify = "interrupt", s.ring_size = 16; })},

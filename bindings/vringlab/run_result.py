@@ -16,7 +16,13 @@ STEPS: tuple[str, ...] = _native.step_names
 """The steps of a packet's life, in order: the first axis of a ledger."""
 COSTS: tuple[str, ...] = _native.cost_names
 """What time is spent on: the second axis of a ledger."""
-UNMODELLED = ("unmodelled", "unmodelled_rx", "unmodelled_guest_rx", "unmodelled_blk")
+UNMODELLED = (
+    "unmodelled",
+    "unmodelled_rx",
+    "unmodelled_guest_rx",
+    "unmodelled_guest_tx",
+    "unmodelled_blk",
+)
 """Those of them that no mechanism explains."""
 
 
@@ -189,12 +195,22 @@ class Result:
         return unmodelled / found.busy_ps if found.busy_ps else math.nan
 
     def core(self, name: str = "worker") -> CoreResult:
-        """The core of that name: guest, worker, control; generator or readers, where there are."""
+        """The core of that name: guest, worker, control; generator, app, readers, where there are."""
         for core in self.cores:
             if core.name == name:
                 return core
         names = ", ".join(core.name for core in self.cores)
         raise ValueError(f'core = "{name}": must be one of {names}')
+
+    def busy_share(self, core: str = "worker") -> float:
+        """The part of the elapsed time that a core is busy, 0 to 1: its utilisation.
+
+        >>> import vringlab as vl
+        >>> vl.run(vl.Scenario(packets=1000, offered_pps=1e4)).busy_share("worker") < 0.1
+        True
+        """
+        busy = self.core(core).busy_ps
+        return busy / self.elapsed_ps if self.elapsed_ps else math.nan
 
     def busy_ns_per_packet(self, core: str = "worker") -> float:
         """Busy nanoseconds of a core, a packet."""
@@ -285,7 +301,7 @@ def _summary(result: Result) -> Iterable[str]:
         setup = f"set up in {result.setup_ps / 1e6:.4g} us"
         yield f"mapping: {result.pinned_bytes} bytes pinned, {setup}"
     for core in (core.name for core in result.cores if core.name != "control"):
-        if result.scenario.workload == "blk" or core in ("guest", "worker"):
+        if result.scenario.workload == "blk" or core in ("guest", "worker", "app"):
             yield from _core_summary(result, core)
     yield f"unmodelled: {100 * result.unmodelled_share:.1f} % of the worker's busy time"
 

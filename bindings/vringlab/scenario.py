@@ -46,7 +46,9 @@ class Scenario:
     guest: str = "virtio-user"
     """virtio-user: a process, kicks are system calls; vm: a virtual machine, kicks are exits;
     vm-pktgen: the generator of a guest kernel, which publishes frame by frame; vm-kernel: a guest
-    kernel that receives into a UDP socket, of rx."""
+    kernel that receives into a UDP socket that nobody reads, of rx; vm-udp: a process that writes
+    or reads a UDP socket, a frame a system call; vm-xsk: one that does so by AF_XDP, without
+    copies. A process beside its kernel's softirq has a core of its own, "app"."""
     guest_notify: str = "poll"
     """poll: the guest is never called; interrupt: it sleeps when the ring is full."""
     packets: int = 100000
@@ -58,12 +60,16 @@ class Scenario:
     mergeable: bool = True
     """MRG_RXBUF is negotiated: a received frame may fill several buffers."""
     iommu: str = "off"
-    """Of vm-kernel: off; passthrough, there is one and it maps nothing; lazy, its IOTLB is told of
+    """Of a guest kernel: off; passthrough, there is one and it maps nothing; lazy, its IOTLB is told of
     250 unmaps at once, or after 10 ms; strict, of each."""
     dma_merge: bool = False
-    """Of vm-kernel: a fragment is mapped at once, not each buffer cut from it."""
+    """A receiving kernel maps a fragment at once, not each buffer cut from it."""
     fragment_bytes: int = 32768
-    """Of vm-kernel: bytes of the fragments that receive buffers are cut from."""
+    """Of a receiving kernel: bytes of the fragments that its buffers are cut from."""
+    xsk_ring: int = 2048
+    """Of vm-xsk: entries of each of the socket's rings."""
+    receive_buffer_bytes: int = 212992
+    """Of vm-udp, receiving: memory of the packets that may wait in its socket."""
     rx_buffer_bytes: int = 2048
     """Bytes of a receive buffer, its virtio-net header not counted."""
     split_header: bool = False

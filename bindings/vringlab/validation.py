@@ -1,13 +1,16 @@
 """Published rows beside what the model predicts for them: the tables of all experiments alike."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from vringlab.prediction import Gain, Prediction
 from vringlab.published import Published
 from vringlab.results import Table, read_table, write_table
+from vringlab.run_result import Result
 
 COLUMNS = (
     "id",
@@ -63,6 +66,23 @@ def rate_row(published: Published, prediction: Prediction, core: str = "worker")
         prediction.high_pps / unit,
         share if math.isfinite(share) else None,
     )
+
+
+def utilisation_row(
+    published: Published, sampled: Sequence[Result], core: str, level: float = 0.90
+) -> Row:
+    """For a published utilisation of a processor in percent.
+
+    `sampled`: of `sample`, the run at the fit first, then one a draw. A measurement's own noise is
+    not included.
+    """
+    if published.unit != "%" or not published.metric.startswith("utilisation"):
+        raise ValueError(f"{published.id}: {published.metric} is no utilisation")
+    at_fit, *drawn = sampled
+    shares = [100 * result.busy_share(core) for result in drawn]
+    low, high = np.quantile(shares, [(1 - level) / 2, (1 + level) / 2])
+    predicted = 100 * at_fit.busy_share(core)
+    return Row(published, predicted, float(low), float(high), at_fit.unmodelled_of(core))
 
 
 def gain_row(published: Published, gain: Gain) -> Row:

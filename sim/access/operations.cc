@@ -91,6 +91,7 @@ class TableBuilder {
 
   Operation other(Op op) const;
   Operation block_device(Op op) const;
+  Operation application(Op op) const;
 
  private:
   bool is_mapped(Area area, RingVariant variant) const {
@@ -435,6 +436,36 @@ Operation TableBuilder::block_device(Op op) const {
       return all(Step::kCall, {Cost::kSyscall, Cost::kIrqIoctl});
     case Op::kCallIrqfd:
       return all(Step::kCall, {Cost::kSyscall, Cost::kEventfdSignal, Cost::kIrqInject});
+    default:
+      return application(op);
+  }
+}
+
+// What guests with an application on a socket do besides.
+Operation TableBuilder::application(Op op) const {
+  switch (op) {
+    case Op::kSocketApp:
+      return one(Step::kGuestApp, Cost::kSocketApp);
+    case Op::kUdpSend:
+      return all(Step::kGuestFill,
+                 {Cost::kSyscall, Cost::kUdpSend, Cost::kSpinLock, Cost::kUnmodelledGuestTx});
+    case Op::kUdpRead:
+      return all(Step::kGuestApp, {Cost::kSyscall, Cost::kUdpRead, Cost::kSkbFree});
+    case Op::kNapiToSocket:
+      return all(Step::kGuestReceive, {Cost::kNapiPacket, Cost::kPageFrag, Cost::kSkbBuild,
+                                       Cost::kUdpReceive, Cost::kUnmodelledGuestRx});
+    case Op::kXskApp:
+      return one(Step::kGuestApp, Cost::kXskApp);
+    case Op::kXskSend:
+      return one(Step::kGuestFill, Cost::kXskDriver);
+    case Op::kXskReceive:
+      return all(Step::kGuestReceive, {Cost::kXskDriver, Cost::kXdpProgram});
+    case Op::kXskWake:
+      return all(Step::kGuestWake, {Cost::kSyscall, Cost::kVmExit});
+    case Op::kBlockingCall:
+      return all(Step::kGuestApp, {Cost::kSyscall, Cost::kContextSwitch});
+    case Op::kGuestWake:
+      return all(Step::kGuestWake, {Cost::kReaderWake, Cost::kVmExit});
     default:
       return Builder(Step::kPacket, costs_);
   }

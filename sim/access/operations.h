@@ -136,6 +136,16 @@ enum class Op : std::uint8_t {
   kUringRequest,   // the same by way of shared rings
   kCallIoctl,      // a VMM injects an interrupt by ioctl
   kCallIrqfd,      // or by an eventfd
+  kSocketApp,      // an application's own part of one message
+  kUdpSend,        // it is written into a socket and goes down to the driver
+  kUdpRead,        // or read out of one
+  kNapiToSocket,   // one packet of the kernel's receive path, left in its socket
+  kXskApp,         // an AF_XDP application's part of one frame
+  kXskSend,        // its driver's
+  kXskReceive,
+  kXskWake,       // the application calls its kernel to have the driver woken
+  kBlockingCall,  // a system call that sleeps until there is something to do
+  kGuestWake,     // one virtual processor wakes another
   kCount
 };
 

@@ -16,8 +16,10 @@ constexpr double kConverged = 1e-4;  // in ln(parameter), largest move of a step
 constexpr int kMaxIterations = 60;
 constexpr double kFirstDamping = 1e-3;
 constexpr double kMaxDamping = 1e8;
-constexpr double kDrawn = 0.05;  // standard deviations of an observation, last move of a draw
-constexpr double kMaxMove = 3;   // prior standard deviations, a step of a draw
+constexpr double kHardlyKnown = 30;  // high over low of a prior
+constexpr double kBetter = 0.01;     // of a cost: more than a second descent to the same minimum
+constexpr double kDrawn = 0.05;      // standard deviations of an observation, last move of a draw
+constexpr double kMaxMove = 3;       // prior standard deviations, a step of a draw
 constexpr int kMaxDrawSteps = 10;
 
 using Eigen::MatrixXd;
@@ -128,8 +130,8 @@ struct Minimum {
   bool converged = false;
 };
 
-Minimum minimise(const Problem& problem) {
-  Minimum best{.x = problem.prior_mean()};
+Minimum minimise(const Problem& problem, const VectorXd& start) {
+  Minimum best{.x = start};
   VectorXd r = problem.residuals(best.x);
   best.cost = r.squaredNorm() / 2;
   double damping = kFirstDamping;
@@ -156,6 +158,21 @@ Minimum minimise(const Problem& problem) {
         damping *= 10;
       }
     }
+  }
+  return best;
+}
+
+// The lowest minimum found from the prior's middle and, for each parameter of which hardly
+// anything is known, from its high end. Where one of two cores bounds a rate, the time that the
+// other spends has no slope, and from the middle the descent may end with the wrong one.
+Minimum minimise(const Problem& problem, const std::vector<Parameter>& parameters) {
+  Minimum best = minimise(problem, problem.prior_mean());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].high / parameters[i].low < kHardlyKnown) continue;
+    VectorXd start = problem.prior_mean();
+    start[static_cast<Eigen::Index>(i)] = std::log(parameters[i].high);
+    const Minimum other = minimise(problem, start);
+    if (other.converged && other.cost < best.cost - kBetter) best = other;
   }
   return best;
 }
@@ -234,7 +251,7 @@ Fit fit_map(const std::vector<Parameter>& parameters, const std::vector<Observat
   for (const Parameter& p : parameters) check(p);
   for (const Observation& o : observations) check(o);
   const Problem problem(parameters, observations, model);
-  const Minimum minimum = minimise(problem);
+  const Minimum minimum = minimise(problem, parameters);
   Fit fit;
   for (const Parameter& p : parameters) fit.names.push_back(p.name);
   for (const double v : minimum.x) fit.values.push_back(std::exp(v));

@@ -46,6 +46,8 @@ struct Fit {
   double correlation(std::size_t a, std::size_t b) const;
 };
 
+// The lowest of the minima that descents from several starts find: the prior's middle, and the
+// high end of each parameter whose range is wider than a factor of 30.
 // Throws std::invalid_argument for a prior that isn't 0 < low <= best <= high
 // with low < high, for an observation that isn't positive, and for a prediction
 // that isn't.

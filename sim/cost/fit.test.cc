@@ -62,6 +62,19 @@ TEST(Fit, recovers_what_made_precise_data) {
     EXPECT_NEAR(fit.predicted[i] / expected[i], 1, 1e-4) << i;
 }
 
+// Two cores, of which the slower bounds the rate: from the priors' middle only that of a has a
+// slope. It would have to move by 2.3 of its standard deviations, b by 1.1.
+TEST(Fit, finds_the_bound_that_costs_less) {
+  const Model slower_of_two = [](const std::vector<double>& p) {
+    return std::vector<double>{1 / std::max(p[0], p[1])};
+  };
+  const std::vector<Parameter> cores = {{"a", 0.5, 1, 2}, {"b", 0.095, 0.95, 9.5}};
+  const Fit fit = fit_map(cores, {{"rate", 0.3, 0.01}}, slower_of_two);
+  EXPECT_TRUE(fit.converged);
+  EXPECT_NEAR(fit.values[0], 1, 0.01);
+  EXPECT_NEAR(fit.values[1] * 0.3, 1, 0.01);
+}
+
 // The same as one linear solve: precision = prior precision + J'J / sigma^2.
 TEST(Fit, posterior_of_a_linear_problem_is_the_analytic_one) {
   constexpr double kSigma = 0.2;

@@ -200,6 +200,12 @@ constexpr Use kUses[] = {
     {Cost::kUringRequest, "uring_request"},
     {Cost::kIrqIoctl, "irq_ioctl"},
     {Cost::kUnmodelledBlk, "unmodelled.vhost_blk"},
+    {Cost::kUdpSend, "sendmsg_udp_small"},
+    {Cost::kUdpRead, "recvmsg_udp_small"},
+    {Cost::kSocketApp, "socket_message"},
+    {Cost::kXskApp, "xsk_app_frame"},
+    {Cost::kXskDriver, "xsk_driver_frame"},
+    {Cost::kUnmodelledGuestTx, "unmodelled.guest_tx"},
 };
 
 // A row of a disk; a disk that lacks it pays nothing.

@@ -116,6 +116,12 @@ constexpr std::array<std::string_view, kCosts> kCostNames = {
     "udp_receive",
     "unmodelled_guest_rx",
     "unmodelled_blk",
+    "udp_send",
+    "udp_read",
+    "socket_app",
+    "xsk_app",
+    "xsk_driver",
+    "unmodelled_guest_tx",
 };
 static_assert(!kCostNames.back().empty());
 constexpr std::array<std::string_view, kSteps> kStepNames = {
@@ -125,7 +131,7 @@ constexpr std::array<std::string_view, kSteps> kStepNames = {
     "busy_poll",  "requeue",       "mapping",        "invalidate", "packet",     "receive",
     "generate",   "guest_receive", "guest_write",    "guest_ack",  "ack",        "read",
     "guest_app",  "guest_submit",  "guest_complete", "store",      "page_cache", "complete",
-    "event_loop", "dma_map",       "dma_unmap",
+    "event_loop", "dma_map",       "dma_unmap",      "guest_wake",
 };
 static_assert(!kStepNames.back().empty());
 }  // namespace

@@ -123,6 +123,12 @@ enum class Cost : std::uint8_t {
   kUdpReceive,         // one packet up the stack into a UDP socket
   kUnmodelledGuestRx,  // on the guest's receive path
   kUnmodelledBlk,      // on the block path
+  kUdpSend,            // one write into a UDP socket, down to the driver; system call apart
+  kUdpRead,            // one read out of a UDP socket, system call apart
+  kSocketApp,          // an application that counts and times what it sends or reads
+  kXskApp,             // an AF_XDP application makes or looks at one frame
+  kXskDriver,          // a driver moves one frame between AF_XDP rings and virtqueue
+  kUnmodelledGuestTx,  // on the guest's transmit path
   kCount
 };
 
@@ -166,6 +172,7 @@ enum class Step : std::uint8_t {
   kEventLoop,       // a VMM's event loop turns
   kDmaMap,          // guest maps a buffer for the device
   kDmaUnmap,        // and takes it back
+  kGuestWake,       // one virtual processor wakes another
   kCount
 };
 

@@ -365,6 +365,19 @@ constexpr auto kRows = std::to_array<CostRow>({
      "work of a guest's kernel a received packet that no row names; two decades, as elsewhere"},
     {"unmodelled.vhost_blk", Unit::kNanoseconds, 20, 200, 2000, 0, "any", "stated judgement",
      "work of one block request that no row names; two decades, as for the network paths"},
+    {"sendmsg_udp_small", Unit::kNanoseconds, 800, 1150, 1600, 0, "any",
+     "derived from published figures",
+     "sendmsg_udp_1470B at its clock, less its bytes and its system call"},
+    {"socket_message", Unit::kNanoseconds, 40, 120, 400, 0, "any", "recalled, no source at hand",
+     "a load generator on a socket, one message: time stamp, number, statistics"},
+    {"xsk_app_frame", Unit::kNanoseconds, 8, 25, 100, 0, "any", "recalled, no source at hand",
+     "an AF_XDP application, one frame: headers written or read, entries of two rings; their lines "
+     "apart"},
+    {"xsk_driver_frame", Unit::kCycles, 50, 90, 150, 0, "any", "derived from published figures",
+     "af_xdp_zero_copy_rx less the application's part"},
+    {"unmodelled.guest_tx", Unit::kNanoseconds, 20, 200, 2000, 0, "any", "stated judgement",
+     "work of a guest's kernel a packet that it sends which no row names; two decades, as "
+     "elsewhere"},
 });
 
 }  // namespace

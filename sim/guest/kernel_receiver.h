@@ -6,28 +6,63 @@
 #include "core/driver/net_receive.h"
 #include "sim/access/model_access.h"
 #include "sim/guest/model_dma.h"
+#include "sim/machine/signals.h"
 
 namespace vringlab::sim {
 
+// A UDP socket that nobody reads: counts packets and lets go of them.
+template <class Buffers>
+class DeadSocket {
+ public:
+  static constexpr bool kIsRead = false;
+
+  struct Config {
+    std::uint64_t packets = 0;  // to receive in all
+  };
+
+  DeadSocket(Core&, Buffers&, const std::byte*, const Config& config) : config_(config) {}
+
+  bool done() const { return packets_ >= config_.packets; }
+  std::uint64_t packets() const { return packets_; }
+  std::uint64_t bytes() const { return bytes_; }
+
+  // False: the pieces stay the caller's.
+  bool packet(Core& from, std::span<const RxPiece> pieces) {
+    from.run(operation_index(Op::kNapiPacket));
+    ++packets_;
+    for (const RxPiece& piece : pieces) bytes_ += piece.len;
+    return false;
+  }
+
+ private:
+  Config config_;
+  std::uint64_t packets_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
 struct KernelReceiverConfig {
-  std::uint64_t packets = 0;  // to receive in all
   RxBuffersConfig buffers;
   bool exits = true;  // a kick leaves a virtual machine; else it is a system call
 };
 
-template <class KickHost, template <class> class Mapping>
+// `Socket`: where packets end, DeadSocket or UdpSocket.
+template <class KickHost, template <class> class Mapping, template <class> class Socket>
 class KernelReceiver {
  public:
-  KernelReceiver(Core& core, DriverRing<ModelDriverAccess>& ring, Iommu& iommu,
+  using Buffers = RxBuffers<Mapping<ModelDma>>;
+
+  // `app_core`: of who reads the socket, if somebody does.
+  KernelReceiver(Core& core, Core& app_core, DriverRing<ModelDriverAccess>& ring, Iommu& iommu,
                  std::span<std::byte> guest_bytes, const KernelReceiverConfig& config,
-                 KickHost kick_host)
+                 const typename Socket<Buffers>::Config& socket, KickHost kick_host)
       : core_(&core),
         ring_(&ring),
         config_(config),
         kick_host_(kick_host),
         dma_(core, iommu),
         buffers_(dma_, config.buffers),
-        stack_{core, buffers_, guest_bytes.data()},
+        socket_(app_core, buffers_, guest_bytes.data(), socket),
+        stack_{core, buffers_, guest_bytes.data(), socket_},
         receive_(ring, buffers_, guest_bytes.data() + config.buffers.base.value, stack_) {
     (void)receive_.refill();
     asleep_ = !ring.enable_callback();
@@ -38,10 +73,18 @@ class KernelReceiver {
   Core& core() { return *core_; }
   const Core& core() const { return *core_; }
   bool runnable() const { return !done() && !asleep_; }
-  bool done() const { return stack_.packets >= config_.packets; }
-  std::uint64_t received() const { return stack_.packets; }
-  std::uint64_t bytes() const { return stack_.bytes; }
-  std::uint64_t step_ps() const { return step_ps_; }  // when the last step began
+  bool done() const { return socket_.done(); }
+  std::uint64_t received() const { return socket_.packets(); }
+  std::uint64_t bytes() const { return socket_.bytes(); }
+  // When the last step began of who ends the run.
+  std::uint64_t step_ps() const {
+    if constexpr (Socket<Buffers>::kIsRead) return socket_.step_ps();
+    return step_ps_;
+  }
+  // Who reads the socket.
+  auto& app() requires(Socket<Buffers>::kIsRead) { return socket_; }
+  Signals& signals() requires(Socket<Buffers>::kIsRead) { return socket_.signals(); }
+  std::uint64_t dropped() const requires(Socket<Buffers>::kIsRead) { return socket_.dropped(); }
   std::uint64_t kicks() const { return kicks_; }
   std::uint64_t interrupts() const { return interrupts_; }
 
@@ -70,24 +113,17 @@ class KernelReceiver {
   }
 
  private:
-  using Buffers = RxBuffers<Mapping<ModelDma>>;
-
-  // Counts packets and lets go of them.
+  // Reads the headers and gives the packet to the socket.
   struct Stack {
     Core& core;
     Buffers& buffers;
     const std::byte* guest;
-    std::uint64_t packets = 0;
-    std::uint64_t bytes = 0;
+    Socket<Buffers>& socket;
 
     void packet(const VirtioNetHdr&, std::span<const RxPiece> pieces) {
       core.load(core.line_of(guest + pieces[0].addr.value), Step::kGuestReceive);
-      core.run(operation_index(Op::kNapiPacket));
-      ++packets;
-      for (const RxPiece& piece : pieces) {
-        bytes += piece.len;
-        buffers.release(piece.token);
-      }
+      if (socket.packet(core, pieces)) return;
+      for (const RxPiece& piece : pieces) buffers.release(piece.token);
     }
   };
 
@@ -114,6 +150,7 @@ class KernelReceiver {
   KickHost kick_host_;
   ModelDma dma_;
   Buffers buffers_;
+  Socket<Buffers> socket_;
   Stack stack_;
   NetReceive<DriverRing<ModelDriverAccess>, Buffers, Stack> receive_;
   PollResult poll_;  // the poll at hand

@@ -14,6 +14,13 @@
 
 namespace vringlab::sim {
 
+// Who makes the frames.
+enum class TxSource : std::uint8_t {
+  kPmd,     // testpmd itself, a burst at a time
+  kPktgen,  // the guest kernel's generator, frame by frame
+  kSocket   // a process that writes each into a UDP socket
+};
+
 struct TestpmdConfig {
   std::uint64_t packets = 0;       // to send in all
   std::uint32_t frame_bytes = 64;  // without the virtio-net header
@@ -22,7 +29,7 @@ struct TestpmdConfig {
   bool interrupts = false;         // sleep until called when the ring is full; else poll
   bool exits = false;              // a kick leaves a virtual machine; else it is a system call
   bool skip_polls = true;          // account a row of empty polls at once
-  bool pktgen = false;             // the guest kernel's generator, frame by frame, instead
+  TxSource source = TxSource::kPmd;
 };
 
 // A burst starts when `Arrivals` says so. `KickHost` is called as kick_host(core)
@@ -119,9 +126,16 @@ class Testpmd {
   // txonly builds a whole burst before it offers it, and throws away what finds no
   // room: so an attempt on a full ring takes as long as one that succeeds.
   void build_burst(std::uint64_t times) {
-    if (config_.pktgen) return core_->run_times(operation_index(Op::kGuestPktgen), times);
+    if (config_.source == TxSource::kPktgen)
+      return core_->run_times(operation_index(Op::kGuestPktgen), times);
+    if (config_.source == TxSource::kSocket) return write_message();
     core_->run_times(operation_index(Op::kGuestBurst), times);
     core_->run_times(operation_index(Op::kGuestPacket), times * config_.burst);
+  }
+
+  void write_message() {
+    core_->run(operation_index(Op::kSocketApp));
+    core_->run(operation_index(Op::kUdpSend));
   }
 
   void fill() {
@@ -186,6 +200,7 @@ class Testpmd {
 
   void wait_for_room() {
     if (config_.interrupts) {
+      built_ = config_.source == TxSource::kSocket;  // the frame waits in the kernel
       if (!ring_->enable_callback()) state_ = State::kAsleep;
     } else {
       state_ = State::kWaiting;

@@ -23,18 +23,27 @@ void deliver(World& world, std::uint64_t start_ps, bool guest_first, bool genera
   world.worker.kicked(arrival_ps);
 }
 
+// Who ends the run: the guest, or its application.
 template <class World>
-void run_world(World& world, const Scenario& s, RunControl* control) {
-  Scheduler scheduler(tie_ranks<4>(s.tie_seed), world.guest, world.worker, world.invalidator,
-                      world.rx.generator);
+constexpr CoreId kLastCore = HasApp<decltype(World::guest)> ? World::kAppCore : World::kGuestCore;
+template <class World>
+Core& last_core(World& world) {
+  return world.app_core != nullptr ? *world.app_core : world.guest_core;
+}
+
+// `actors`: by the number of their core.
+template <class World>
+void run_actors(World& world, const Scenario& s, RunControl* control, auto&... actors) {
+  Scheduler scheduler(tie_ranks<sizeof...(actors)>(s.tie_seed), actors...);
   const bool guest_first = scheduler.first(World::kGuestCore, World::kWorkerCore);
   const bool generator_first = scheduler.first(World::kGeneratorCore, World::kWorkerCore);
   scheduler.run([&] { return world.worker.broken() || world.guest.done(); },
                 [&] {
                   return world.rx.queue.bells.any() || world.rx.tap.freed() ||
-                         (world.rx.generator.arrived() && world.worker.asleep());
+                         (world.rx.generator.arrived() && world.worker.asleep()) || app_woke(world);
                 },
                 [&](std::size_t, std::uint64_t start_ps) {
+                  clear_app_woke(world);
                   deliver(world, start_ps, guest_first, generator_first);
                   check_clock(std::max({world.guest_core.now(), world.worker_core.now(),
                                         world.generator_core.now()}));
@@ -42,7 +51,17 @@ void run_world(World& world, const Scenario& s, RunControl* control) {
                 });
   // What the generator lost until the guest's last step, which ended the run.
   world.rx.generator.freed(world.guest.step_ps(),
-                           scheduler.first(World::kGeneratorCore, World::kGuestCore));
+                           scheduler.first(World::kGeneratorCore, kLastCore<World>));
+}
+
+template <class World>
+void run_world(World& world, const Scenario& s, RunControl* control) {
+  if constexpr (HasApp<decltype(world.guest)>) {
+    run_actors(world, s, control, world.guest, world.worker, world.invalidator, world.rx.generator,
+               world.guest.app());
+  } else {
+    run_actors(world, s, control, world.guest, world.worker, world.invalidator, world.rx.generator);
+  }
 }
 
 template <class World>
@@ -55,11 +74,12 @@ RunResult collect(World& world) {
   r.dropped = counters.dropped + world.rx.generator.lost();
   r.batches = counters.batches;
   r.calls = counters.calls;
-  set_elapsed(r, world.guest_core.now());
+  set_elapsed(r, last_core(world).now());
   collect_queue(r, world, world.rx);
   r.cores.push_back(core_result("generator", world.generator_core));
-  const IommuCounters& dma = world.iommu.counters();
-  r.dma = {dma.maps, dma.unmaps, dma.invalidations, dma.tree_searches, dma.mapped_pages};
+  if (world.app_core != nullptr) r.cores.push_back(core_result("app", *world.app_core));
+  if constexpr (HasApp<decltype(world.guest)>) r.dropped += world.guest.dropped();
+  r.dma = dma_result(world.iommu);
   return r;
 }
 
@@ -73,6 +93,10 @@ RunResult run_guest(const Scenario& scenario, RunControl* control) {
 }  // namespace
 
 RunResult run_net_rx(const Scenario& scenario, RunControl* control) {
+  if (scenario.guest == "vm-xsk") return run_guest<XskRxGuest>(scenario, control);
+  if (scenario.guest == "vm-udp")
+    return scenario.dma_merge ? run_guest<MergedUdpGuest>(scenario, control)
+                              : run_guest<PerBufferUdpGuest>(scenario, control);
   if (scenario.guest != "vm-kernel") return run_guest<PmdReceiver>(scenario, control);
   return scenario.dma_merge ? run_guest<MergedReceiver>(scenario, control)
                             : run_guest<PerBufferReceiver>(scenario, control);

@@ -5,33 +5,23 @@
 namespace vringlab::sim {
 namespace {
 
-bool by_kernel(const Scenario& s) { return s.guest == "vm-kernel"; }
+bool by_kernel(const Scenario& s) { return s.guest == "vm-kernel" || s.guest == "vm-udp"; }
 
-// Fragments for all buffers of the ring, however long, and some in the stack.
 RxBuffersConfig fragments_of(const Scenario& s) {
   if (!by_kernel(s)) return {};
-  constexpr std::uint32_t kSpare = 8;
-  const std::uint32_t each = s.fragment_bytes / 4096;  // the longest buffers
-  return {.base = {},
-          .fragments = (s.ring_size + each - 1) / each + kSpare,
-          .fragment_bytes = s.fragment_bytes,
-          .sizing = {}};
+  return {
+      .base = {}, .fragments = fragment_count(s), .fragment_bytes = s.fragment_bytes, .sizing = {}};
 }
 
-RxLayout lay_out(const Scenario& s, MemorySizes& sizes, RxBuffersConfig& fragments) {
+RxLayout lay_out(const Scenario& s, MemorySizes& sizes, RxBuffersConfig& fragments,
+                 XskLayout& xsk) {
   Layout guest(s.ring_offset);
-  const RxLayout layout = place_rx(s, guest, sizes.host_bytes, by_kernel(s) ? 0 : s.ring_size);
+  const bool own = by_kernel(s) || s.guest == "vm-xsk";  // buffers of another kind
+  const RxLayout layout = place_rx(s, guest, sizes.host_bytes, own ? 0 : s.ring_size);
   fragments.base = {guest.place(std::uint64_t{fragments.fragments} * fragments.fragment_bytes)};
+  if (s.guest == "vm-xsk") xsk = place_xsk(s, guest);
   sizes.guest_bytes = guest.end();
   return layout;
-}
-
-IommuConfig iommu_config(const Scenario& s) {
-  const IommuMode mode = s.iommu == "off"           ? IommuMode::kOff
-                         : s.iommu == "passthrough" ? IommuMode::kPassthrough
-                         : s.iommu == "lazy"        ? IommuMode::kLazy
-                                                    : IommuMode::kStrict;
-  return {.mode = mode};
 }
 
 }  // namespace
@@ -48,13 +38,16 @@ ReceiverConfig receiver_config(const Scenario& s) {
 template <class Guest>
 NetRxWorld<Guest>::NetRxWorld(const Scenario& s)
     : fragments_(fragments_of(s)),
-      layout_(lay_out(s, sizes_, fragments_)),
-      net(s, sizes_, 4),
+      layout_(lay_out(s, sizes_, fragments_, xsk_)),
+      net(s, sizes_, HasApp<Guest> ? 5 : 4),
       iommu(iommu_config(s), invalidations),
       guest_core(net.machine, kGuestCore, net.operations, net.tlb_pages()),
       worker_core(net.machine, kWorkerCore, net.operations, net.tlb_pages()),
       control_core(net.machine, kControlCore, net.operations, net.tlb_pages()),
       generator_core(net.machine, kGeneratorCore, net.operations, net.tlb_pages()),
+      app_core(HasApp<Guest>
+                   ? std::make_unique<Core>(net.machine, kAppCore, net.operations, net.tlb_pages())
+                   : nullptr),
       rx(net, s, layout_, guest_core, worker_core, control_core, generator_core, 0,
          s.skip_polls && s.offered_pps == 0),
       worker(worker_core, rx.device, rx.queue.context, rx.queue.mapping, rx.queue.ring(),
@@ -73,12 +66,31 @@ Guest NetRxWorld<Guest>::make_guest(const Scenario& s) {
   const KickHost<Worker> kick_host{&worker, &rx.queue.bells, false};
   if constexpr (std::is_same_v<Guest, PmdReceiver>) {
     return {guest_core, rx.queue.driver, rx.queue.frames(), receiver_config(s), kick_host};
-  } else {
+  } else if constexpr (std::is_same_v<Guest, XskRxGuest>) {
     return {guest_core,
+            *app_core,
+            rx.queue.driver,
+            iommu,
+            XskSocket(xsk_, net.guest_bytes()),
+            XskReceiverConfig{.packets = s.packets, .burst = s.guest_burst},
+            kick_host};
+  } else if constexpr (HasApp<Guest>) {
+    return {guest_core,
+            *app_core,
             rx.queue.driver,
             iommu,
             net.guest_bytes(),
-            KernelReceiverConfig{.packets = s.packets, .buffers = fragments_},
+            KernelReceiverConfig{.buffers = fragments_},
+            {.packets = s.packets, .receive_buffer_bytes = s.receive_buffer_bytes},
+            kick_host};
+  } else {
+    return {guest_core,
+            guest_core,
+            rx.queue.driver,
+            iommu,
+            net.guest_bytes(),
+            KernelReceiverConfig{.buffers = fragments_},
+            {.packets = s.packets},
             kick_host};
   }
 }
@@ -86,5 +98,8 @@ Guest NetRxWorld<Guest>::make_guest(const Scenario& s) {
 template class NetRxWorld<PmdReceiver>;
 template class NetRxWorld<MergedReceiver>;
 template class NetRxWorld<PerBufferReceiver>;
+template class NetRxWorld<MergedUdpGuest>;
+template class NetRxWorld<PerBufferUdpGuest>;
+template class NetRxWorld<XskRxGuest>;
 
 }  // namespace vringlab::sim

@@ -4,9 +4,12 @@
 
 #include "sim/guest/kernel_receiver.h"
 #include "sim/guest/receiver.h"
+#include "sim/guest/udp_socket.h"
+#include "sim/guest/xsk_receiver.h"
 #include "sim/host/invalidator.h"
 #include "sim/host/kick_host.h"
 #include "sim/host/vhost_worker.h"
+#include "sim/run/guest_kinds.h"
 #include "sim/run/rx_side.h"
 
 namespace vringlab::sim {
@@ -15,9 +18,13 @@ ReceiverConfig receiver_config(const Scenario& scenario);
 
 using RxWorker = VhostWorker<RxSide::Device>;
 using PmdReceiver = Receiver<KickHost<RxWorker>>;
-using MergedReceiver = KernelReceiver<KickHost<RxWorker>, MapPerFragment>;
-using PerBufferReceiver = KernelReceiver<KickHost<RxWorker>, MapPerBuffer>;
+using MergedReceiver = KernelReceiver<KickHost<RxWorker>, MapPerFragment, DeadSocket>;
+using PerBufferReceiver = KernelReceiver<KickHost<RxWorker>, MapPerBuffer, DeadSocket>;
+using MergedUdpGuest = KernelReceiver<KickHost<RxWorker>, MapPerFragment, UdpSocket>;
+using PerBufferUdpGuest = KernelReceiver<KickHost<RxWorker>, MapPerBuffer, UdpSocket>;
+using XskRxGuest = XskReceiver<KickHost<RxWorker>>;
 
+// `Guest`: who receives. One with an application has a core for that.
 template <class Guest>
 class NetRxWorld {
  public:
@@ -29,10 +36,12 @@ class NetRxWorld {
   static constexpr CoreId kWorkerCore = 1;
   static constexpr CoreId kControlCore = 2;
   static constexpr CoreId kGeneratorCore = 3;
+  static constexpr CoreId kAppCore = 4;
 
  private:
   MemorySizes sizes_;
   RxBuffersConfig fragments_;  // of a guest kernel
+  XskLayout xsk_;              // of a guest with AF_XDP
   RxLayout layout_;
 
  public:
@@ -43,6 +52,7 @@ class NetRxWorld {
   Core worker_core;
   Core control_core;
   Core generator_core;
+  std::unique_ptr<Core> app_core;
   RxSide rx;
   Worker worker;
   Guest guest;
@@ -55,5 +65,8 @@ class NetRxWorld {
 extern template class NetRxWorld<PmdReceiver>;
 extern template class NetRxWorld<MergedReceiver>;
 extern template class NetRxWorld<PerBufferReceiver>;
+extern template class NetRxWorld<MergedUdpGuest>;
+extern template class NetRxWorld<PerBufferUdpGuest>;
+extern template class NetRxWorld<XskRxGuest>;
 
 }  // namespace vringlab::sim

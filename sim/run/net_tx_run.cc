@@ -10,29 +10,36 @@ namespace vringlab::sim {
 namespace {
 
 // `actors`: guest and worker, then others.
-void run_actors(NetTxWorld& world, const Scenario& s, RunControl* control, auto&... actors) {
+template <class World>
+void run_actors(World& world, const Scenario& s, RunControl* control, auto&... actors) {
   Scheduler scheduler(tie_ranks<sizeof...(actors)>(s.tie_seed), actors...);
-  const bool guest_first = scheduler.first(NetTxWorld::kGuestCore, NetTxWorld::kWorkerCore);
+  const bool guest_first = scheduler.first(World::kGuestCore, World::kWorkerCore);
   // A worker whose queue is broken sleeps as well, so one look is enough while it runs.
   scheduler.run(
       [&] { return world.worker.asleep() && (world.worker.broken() || world.guest.done()); },
-      [&] { return world.tx.queue.bells.any() || world.tx.reader_woken(); },
+      [&] { return world.tx.queue.bells.any() || world.tx.reader_woken() || app_woke(world); },
       [&](std::size_t, std::uint64_t start_ps) {
         world.tx.clear_woken();
+        clear_app_woke(world);
         deliver_bells(world, world.tx.queue, start_ps, guest_first);
         check_clock(std::max(world.guest_core.now(), world.worker_core.now()));
         report(control, world.tx.device.counters().taken);
       });
 }
 
-void run_world(NetTxWorld& world, const Scenario& s, RunControl* control) {
-  if (world.tx.reader != nullptr)
-    return run_actors(world, s, control, world.guest, world.worker, world.invalidator,
-                      *world.tx.reader);
-  run_actors(world, s, control, world.guest, world.worker, world.invalidator);
+template <class World>
+void run_world(World& world, const Scenario& s, RunControl* control) {
+  if constexpr (HasApp<decltype(world.guest)>) {
+    run_actors(world, s, control, world.guest, world.worker, world.invalidator, world.guest.app());
+  } else if (world.tx.reader != nullptr) {
+    run_actors(world, s, control, world.guest, world.worker, world.invalidator, *world.tx.reader);
+  } else {
+    run_actors(world, s, control, world.guest, world.worker, world.invalidator);
+  }
 }
 
-RunResult collect(NetTxWorld& world) {
+template <class World>
+RunResult collect(World& world) {
   RunResult r;
   const NetTxCounters& counters = world.tx.device.counters();
   r.packets = counters.packets - world.tx.sink.dropped();
@@ -44,16 +51,25 @@ RunResult collect(NetTxWorld& world) {
   r.calls = counters.calls;
   set_elapsed(r, std::max(world.worker_core.now(), world.guest_core.now()));
   collect_queue(r, world, world.tx);
-  if (world.reader_core != nullptr) r.cores.push_back(core_result("reader", *world.reader_core));
+  if (world.fourth_core != nullptr)
+    r.cores.push_back(
+        core_result(HasApp<decltype(world.guest)> ? "app" : "reader", *world.fourth_core));
+  r.dma = dma_result(world.iommu);
   return r;
+}
+
+template <class Guest>
+RunResult run_guest(const Scenario& scenario, RunControl* control) {
+  NetTxWorld<Guest> world(scenario);
+  run_world(world, scenario, control);
+  return collect(world);
 }
 
 }  // namespace
 
 RunResult run_net_tx(const Scenario& scenario, RunControl* control) {
-  NetTxWorld world(scenario);
-  run_world(world, scenario, control);
-  return collect(world);
+  return scenario.guest == "vm-xsk" ? run_guest<XskTxGuest>(scenario, control)
+                                    : run_guest<PmdSender>(scenario, control);
 }
 
 }  // namespace vringlab::sim

@@ -4,15 +4,18 @@
 
 namespace vringlab::sim {
 TestpmdConfig testpmd_config(const Scenario& s) {
-  const bool pktgen = s.guest == "vm-pktgen";
+  const TxSource source = s.guest == "vm-pktgen" ? TxSource::kPktgen
+                          : s.guest == "vm-udp"  ? TxSource::kSocket
+                                                 : TxSource::kPmd;
+  const bool kernel = source != TxSource::kPmd;
   return {.packets = s.packets,
           .frame_bytes = s.packet_bytes,
-          .burst = s.offered_pps > 0 || pktgen ? 1 : s.guest_burst,
+          .burst = s.offered_pps > 0 || kernel ? 1 : s.guest_burst,
           .split_header = s.split_header,
-          .interrupts = s.guest_notify == "interrupt" || pktgen,
-          .exits = s.guest == "vm" || pktgen,
+          .interrupts = s.guest_notify == "interrupt" || kernel,
+          .exits = s.guest == "vm" || kernel,
           .skip_polls = s.skip_polls,
-          .pktgen = pktgen};
+          .source = source};
 }
 
 TxLayout lay_out_tx(const Scenario& s, MemorySizes& sizes) {
@@ -24,27 +27,70 @@ TxLayout lay_out_tx(const Scenario& s, MemorySizes& sizes) {
   return layout;
 }
 
-NetTxWorld::NetTxWorld(const Scenario& s)
-    : layout_(lay_out_tx(s, sizes_)),
-      net(s, sizes_, find_sink(s.sink).is_read() ? 4 : 3),
+namespace {
+
+template <class Guest>
+TxLayout lay_out(const Scenario& s, MemorySizes& sizes, XskLayout& xsk) {
+  if constexpr (!HasApp<Guest>) return lay_out_tx(s, sizes);
+  Layout guest(s.ring_offset);
+  const TxLayout layout = place_tx(s, guest, sizes.host_bytes, 0, s.packet_bytes);
+  xsk = place_xsk(s, guest);
+  sizes.guest_bytes = guest.end();
+  return layout;
+}
+
+template <class Guest>
+bool has_fourth_core(const Scenario& s) {
+  return HasApp<Guest> || find_sink(s.sink).is_read();
+}
+
+XskSenderConfig xsk_config(const Scenario& s) {
+  return {.packets = s.packets,
+          .frame_bytes = s.packet_bytes,
+          .burst = s.offered_pps > 0 ? 1 : s.guest_burst};
+}
+
+}  // namespace
+
+template <class Guest>
+NetTxWorld<Guest>::NetTxWorld(const Scenario& s)
+    : layout_(lay_out<Guest>(s, sizes_, xsk_)),
+      net(s, sizes_, has_fourth_core<Guest>(s) ? 4 : 3),
+      iommu(iommu_config(s), invalidations),
       guest_core(net.machine, kGuestCore, net.operations, net.tlb_pages()),
       worker_core(net.machine, kWorkerCore, net.operations, net.tlb_pages()),
       control_core(net.machine, kControlCore, net.operations, net.tlb_pages()),
-      reader_core(net.sink.is_read() ? std::make_unique<Core>(net.machine, kReaderCore,
-                                                              net.operations, net.tlb_pages())
-                                     : nullptr),
-      tx(net, s, layout_, guest_core, worker_core, control_core, reader_core.get()),
+      fourth_core(
+          has_fourth_core<Guest>(s)
+              ? std::make_unique<Core>(net.machine, kFourthCore, net.operations, net.tlb_pages())
+              : nullptr),
+      tx(net, s, layout_, guest_core, worker_core, control_core,
+         HasApp<Guest> ? nullptr : fourth_core.get()),
       worker(worker_core, tx.device, tx.queue.context, tx.queue.mapping, tx.queue.ring(),
              {.busy_poll_ps = static_cast<std::uint64_t>(std::llround(s.busy_poll_us * 1e6)),
               .inline_packets = s.inline_packets}),
-      guest(guest_core, tx.queue.driver, tx.queue.frames(), testpmd_config(s),
-            Arrivals(period_ps(s.offered_pps), s.arrival == "poisson", s.seed), tx.latency,
-            KickHost<Worker>{&worker, &tx.queue.bells, s.inline_packets > 0}),
+      guest(make_guest(s)),
       invalidator(control_core, tx.queue.mapping, tx.queue.context,
                   period_ps(s.invalidations_per_s), page_span(0, sizes_.guest_bytes)) {
   net.machine.coherence.set_distance(kGuestCore, kWorkerCore, distance_of(s.distance));
   if (s.ring_remote)
     net.machine.remote_lines = static_cast<LineId>(layout_.queue.tables.value / kCacheLineBytes);
 }
+
+template <class Guest>
+Guest NetTxWorld<Guest>::make_guest(const Scenario& s) {
+  const Arrivals arrivals(period_ps(s.offered_pps), s.arrival == "poisson", s.seed);
+  const KickHost<Worker> kick_host{&worker, &tx.queue.bells, s.inline_packets > 0};
+  if constexpr (HasApp<Guest>) {
+    return {guest_core,    *fourth_core, tx.queue.driver, iommu,    {xsk_, net.guest_bytes()},
+            xsk_config(s), arrivals,     tx.latency,      kick_host};
+  } else {
+    return {guest_core, tx.queue.driver, tx.queue.frames(), testpmd_config(s),
+            arrivals,   tx.latency,      kick_host};
+  }
+}
+
+template class NetTxWorld<PmdSender>;
+template class NetTxWorld<XskTxGuest>;
 
 }  // namespace vringlab::sim

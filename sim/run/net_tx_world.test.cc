@@ -25,7 +25,7 @@ TEST(NetTxWorld, each_packet_of_a_light_load_wakes_the_worker) {
   EXPECT_EQ(r.packets, light.packets);
   EXPECT_EQ(r.kicks, light.packets);
   EXPECT_EQ(r.wakeups, light.packets);
-  EXPECT_GE(r.latency.p50_ps, NetTxWorld(light).net.machine.costs.wakeup_ps);
+  EXPECT_GE(r.latency.p50_ps, NetTxWorld<PmdSender>(light).net.machine.costs.wakeup_ps);
 }
 
 // Overdue arrivals don't wait, and none is lost where the ring is full: the last
@@ -38,7 +38,8 @@ TEST(NetTxWorld, a_full_ring_swallows_no_arrival) {
 
 TEST(NetTxWorld, a_remote_ring_leaves_the_frames_at_home) {
   const RunResult r = run({.ring_remote = true, .packets = 2000});
-  const std::set<Step> remote = steps_of(r.cores[NetTxWorld::kWorkerCore], Cost::kRemoteHome);
+  const std::set<Step> remote =
+      steps_of(r.cores[NetTxWorld<PmdSender>::kWorkerCore], Cost::kRemoteHome);
   EXPECT_EQ(remote,
             (std::set{Step::kAvailIndex, Step::kAvailHead, Step::kDescriptor, Step::kCall}));
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/run/collect.h"
+#include "sim/run/guest_kinds.h"
 
 namespace vringlab::sim {
 
@@ -14,6 +15,22 @@ void deliver_bells(World& world, NetQueue& queue, std::uint64_t start_ps, bool g
   if (raised.used_written) world.guest.used_written(start_ps, guest_first);
   if (raised.kick) world.worker.kicked(raised.kick_ps);
   if (raised.call) world.guest.called(raised.call_ps + world.net.machine.costs.irq_latency_ps);
+}
+
+// Was an application of the guest woken since this was last cleared? Others have none.
+template <class World>
+bool app_woke(World& world) {
+  if constexpr (HasApp<decltype(world.guest)>) return world.guest.signals().woke;
+  return false;
+}
+template <class World>
+void clear_app_woke(World& world) {
+  if constexpr (HasApp<decltype(world.guest)>) world.guest.signals() = {};
+}
+
+inline DmaResult dma_result(const Iommu& iommu) {
+  const IommuCounters& dma = iommu.counters();
+  return {dma.maps, dma.unmaps, dma.invalidations, dma.tree_searches, dma.mapped_pages};
 }
 
 // Fills in what guest, worker and mapping did; ends the mapping. `side`: the device's

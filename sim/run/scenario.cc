@@ -1,8 +1,11 @@
 #include "sim/run/scenario.h"
 
+#include <bit>
+
 #include "core/spec/net.h"
 #include "core/spec/split.h"
 #include "sim/cost/presets.h"
+#include "sim/guest/xsk_socket.h"
 #include "sim/host/sinks.h"
 #include "sim/run/blk_scenario.h"
 #include "sim/run/checks.h"
@@ -19,7 +22,7 @@ void check_machine(const Scenario& s) {
 }
 
 void check_guest(const Scenario& s) {
-  one_of("guest", s.guest, {"virtio-user", "vm", "vm-pktgen", "vm-kernel"});
+  one_of("guest", s.guest, {"virtio-user", "vm", "vm-pktgen", "vm-kernel", "vm-udp", "vm-xsk"});
   one_of("guest_notify", s.guest_notify, {"poll", "interrupt"});
   one_of("arrival", s.arrival, {"periodic", "poisson"});
   one_of("workload", s.workload, {"tx", "rx", "stream", "io", "macswap", "rr", "blk"});
@@ -40,11 +43,13 @@ void check_receive(const Scenario& s) {
   if (s.workload != "rx" && s.workload != "io" && s.workload != "macswap") return;
   // A kernel's buffers are at least this long; it has no other knob for them.
   constexpr std::uint32_t kKernelBufferBytes = 1514;
-  const bool kernel = s.guest == "vm-kernel";
-  if (kernel && s.rx_buffer_bytes != Scenario{}.rx_buffer_bytes)
-    refuse("rx_buffer_bytes", s.rx_buffer_bytes, "as it is by default where guest is vm-kernel");
-  const std::uint64_t room = std::uint64_t{kernel ? kKernelBufferBytes : s.rx_buffer_bytes} *
-                             (s.mergeable ? std::min(s.ring_size, 64u) : 1);
+  const bool kernel = s.guest == "vm-kernel" || s.guest == "vm-udp";
+  if ((kernel || s.guest == "vm-xsk") && s.rx_buffer_bytes != Scenario{}.rx_buffer_bytes)
+    refuse("rx_buffer_bytes", s.rx_buffer_bytes, "as it is by default where guest is " + s.guest);
+  const std::uint64_t room = s.guest == "vm-xsk"
+                                 ? XskLayout{}.chunk_bytes - kXdpPacketHeadroom
+                                 : std::uint64_t{kernel ? kKernelBufferBytes : s.rx_buffer_bytes} *
+                                       (s.mergeable ? std::min(s.ring_size, 64u) : 1);
   if (s.packet_bytes > room)
     refuse("packet_bytes", s.packet_bytes, "at most what the receive buffers of a packet hold");
   if (s.workload != "rx" && s.packet_bytes > s.rx_buffer_bytes)
@@ -88,20 +93,46 @@ void check_tap(const Scenario& s) {
     refuse("queue_pairs", s.queue_pairs, "such that all cores are at most 16");
 }
 
-// A guest kernel's receive path.
+// An AF_XDP socket of the guest.
+void check_xsk(const Scenario& s) {
+  if (s.xsk_ring < 64 || s.xsk_ring > 32768 || !std::has_single_bit(s.xsk_ring))
+    refuse("xsk_ring", s.xsk_ring, "a power of two between 64 and 32768");
+  if (s.guest != "vm-xsk") return;
+  if (s.guest_burst > s.xsk_ring / 2)
+    refuse("guest_burst", s.guest_burst, "at most half of xsk_ring where guest is vm-xsk");
+  constexpr std::uint32_t kChunk = XskLayout{}.chunk_bytes;
+  if (s.packet_bytes > kChunk)
+    refuse("packet_bytes", s.packet_bytes, "at most 4096 where guest is vm-xsk");
+  if (s.workload == "tx" && s.indirect && s.iommu != "off")
+    refuse("indirect", "true", "false behind an IOMMU");
+  if (find_sink(s.sink).is_read() && s.workload == "tx")
+    refuse("sink", "\"" + s.sink + "\"", "one that is not read where guest is vm-xsk");
+}
+
+// Guests whose kernel, or a process on it, sends or receives.
 void check_kernel_guest(const Scenario& s) {
   one_of("iommu", s.iommu, {"off", "passthrough", "lazy", "strict"});
   in_range<std::uint32_t>("fragment_bytes", s.fragment_bytes, 4096, 1u << 20);
   if (s.fragment_bytes % 4096 != 0) refuse("fragment_bytes", s.fragment_bytes, "whole pages");
-  if (s.guest != "vm-kernel") {
-    if (s.iommu != "off") refuse("iommu", "\"" + s.iommu + "\"", "off unless guest is vm-kernel");
-    if (s.dma_merge) refuse("dma_merge", "true", "false unless guest is vm-kernel");
-    return;
-  }
-  if (s.workload != "rx" || s.queue_pairs != 1)
-    refuse("guest", "\"vm-kernel\"", "another one unless workload is rx with one queue pair");
-  if (!s.mergeable) refuse("mergeable", "false", "true where guest is vm-kernel");
-  if (s.indirect) refuse("indirect", "true", "false where guest is vm-kernel");
+  in_range<std::uint32_t>("receive_buffer_bytes", s.receive_buffer_bytes, 256, 1u << 28);
+  const bool fragments = s.workload == "rx" && (s.guest == "vm-kernel" || s.guest == "vm-udp");
+  if (s.dma_merge && !fragments)
+    refuse("dma_merge", "true", "false unless a guest's kernel receives into its own buffers");
+  if (s.iommu != "off" && !fragments && s.guest != "vm-xsk")
+    refuse("iommu", "\"" + s.iommu + "\"", "off unless guest is vm-kernel, vm-udp or vm-xsk");
+  if (s.guest != "vm-kernel" && s.guest != "vm-udp" && s.guest != "vm-xsk") return;
+  const std::string guest = "\"" + s.guest + "\"";
+  if (s.queue_pairs != 1) refuse("queue_pairs", s.queue_pairs, "1 where guest is " + s.guest);
+  if (s.workload != "rx" && (s.workload != "tx" || s.guest == "vm-kernel"))
+    refuse("guest", guest, "another one unless workload is rx, or tx and it is not vm-kernel");
+  if (s.zerocopy) refuse("zerocopy", "true", "false where guest is " + s.guest);
+  if (s.split_header) refuse("split_header", "true", "false where guest is " + s.guest);
+  if (s.workload == "tx") return;
+  if (fragments && std::uint64_t{fragment_count(s)} * s.fragment_bytes > std::uint64_t{1} << 30)
+    refuse("fragment_bytes", s.fragment_bytes,
+           "such that fragments for ring_size and receive_buffer_bytes are at most 1 GiB");
+  if (!s.mergeable) refuse("mergeable", "false", "true where guest is " + s.guest);
+  if (s.indirect) refuse("indirect", "true", "false where it receives by " + s.guest);
 }
 
 // What a workload does not simulate is refused, not ignored.
@@ -171,6 +202,15 @@ void check_device(const Scenario& s) {
 
 }  // namespace
 
+std::uint32_t fragment_count(const Scenario& s) {
+  constexpr std::uint32_t kLongestBuffer = 4096;
+  constexpr std::uint32_t kShortestBuffer = 1536;
+  constexpr std::uint32_t kSpare = 8;
+  const std::uint32_t each = s.fragment_bytes / kLongestBuffer;
+  const std::uint32_t waiting = s.guest == "vm-udp" ? s.receive_buffer_bytes / kShortestBuffer : 0;
+  return (s.ring_size + each - 1) / each + waiting + kSpare;
+}
+
 std::uint32_t worker_core_count(const Scenario& s) {
   return s.worker_cores != 0 ? s.worker_cores : s.workers;
 }
@@ -196,6 +236,7 @@ void check_scenario(const Scenario& scenario) {
   check_machine(scenario);
   check_guest(scenario);
   check_kernel_guest(scenario);
+  check_xsk(scenario);
   check_unused(scenario);
   check_pairs(scenario);
   check_worker_cores(scenario);

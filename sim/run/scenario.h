@@ -71,20 +71,24 @@ struct Scenario {
   // The guest: testpmd, txonly or rxonly.
   // virtio-user: a process, kicks are system calls; vm: kicks are exits; vm-pktgen: the
   // generator of a guest kernel, which publishes each frame and is called when the ring
-  // has room again; vm-kernel: a guest kernel that receives into a socket.
+  // has room again; vm-kernel: a guest kernel that receives into a socket that nobody reads;
+  // vm-udp: a process that writes or reads a UDP socket, frame by frame; vm-xsk: one with an
+  // AF_XDP socket, without a copy.
   std::string guest = "virtio-user";
   std::string guest_notify = "poll";  // poll: never called; interrupt: sleeps when the ring is full
   std::uint64_t packets = 100000;     // frames to send, or to receive
   std::uint32_t packet_bytes = 64;    // frame length, virtio-net header not counted
   std::uint32_t guest_burst = 32;     // frames between two publications of avail.idx
   bool mergeable = true;              // MRG_RXBUF negotiated
-  std::string iommu = "off";          // of vm-kernel: off, passthrough, lazy, strict
+  std::string iommu = "off";          // of a guest kernel: off, passthrough, lazy, strict
   bool dma_merge = false;             // one mapping a fragment; else one a buffer
-  std::uint32_t fragment_bytes = 32768;  // that its receive buffers are cut from
-  std::uint32_t rx_buffer_bytes = 2048;  // of a receive buffer, its header apart
-  bool split_header = false;             // header in a descriptor of its own
-  double offered_pps = 0;                // packets a second; 0: as fast as the guest can
-  std::string arrival = "periodic";      // periodic or poisson, where offered_pps is set
+  std::uint32_t fragment_bytes = 32768;         // that its receive buffers are cut from
+  std::uint32_t rx_buffer_bytes = 2048;         // of a receive buffer, its header apart
+  std::uint32_t xsk_ring = 2048;                // entries of each ring of an AF_XDP socket
+  std::uint32_t receive_buffer_bytes = 212992;  // of a UDP socket: memory of packets that wait
+  bool split_header = false;                    // header in a descriptor of its own
+  double offered_pps = 0;                       // packets a second; 0: as fast as the guest can
+  std::string arrival = "periodic";             // periodic or poisson, where offered_pps is set
 
   // Queue pairs; of tx and rx, queues. Each has a guest core and a generator of its own; of
   // streams, its share of the sessions.
@@ -130,6 +134,11 @@ struct Scenario {
   std::uint64_t tie_seed = 0;  // 0: equal clocks go by actor; else permuted
   bool skip_polls = true;      // empty guest polls are accounted in a row, not stepped
 };
+
+// How many fragments a receiving kernel has: for all buffers of the ring, however long, some in
+// the stack, and one for each packet that may wait in a socket. Each of these may hold one alone,
+// those around it being dropped.
+std::uint32_t fragment_count(const Scenario& scenario);
 
 // How many cores the workers have.
 std::uint32_t worker_core_count(const Scenario& scenario);

@@ -341,10 +341,11 @@ struct Choice {
 
 TEST(CheckScenario, names_are_among_those_there_are) {
   using S = Scenario;
-  const Choice rows[] = {{&S::distance, "distance", {"same_ccx", "same_socket", "remote"}},
-                         {&S::guest, "guest", {"virtio-user", "vm", "vm-pktgen"}, {"vm-kernel"}},
-                         {&S::guest_notify, "guest_notify", {"poll", "interrupt"}},
-                         {&S::arrival, "arrival", {"periodic", "poisson"}}};
+  const Choice rows[] = {
+      {&S::distance, "distance", {"same_ccx", "same_socket", "remote"}},
+      {&S::guest, "guest", {"virtio-user", "vm", "vm-pktgen"}, {"vm-kernel", "vm-udp", "vm-xsk"}},
+      {&S::guest_notify, "guest_notify", {"poll", "interrupt"}},
+      {&S::arrival, "arrival", {"periodic", "poisson"}}};
   for (const Choice& row : rows) {
     std::string names;
     for (const std::string& name : row.permitted) {
@@ -410,6 +411,75 @@ TEST(CheckScenario, a_guest_kernel_receives_and_nothing_else) {
     EXPECT_EQ(kernel([&](Scenario& s) { s.fragment_bytes = bytes; }), "") << bytes;
   EXPECT_NE(refusal_with([](Scenario& s) { s.iommu = "lazy"; }), "");
   EXPECT_NE(refusal_with([](Scenario& s) { s.dma_merge = true; }), "");
+}
+
+// With a guest that has an application and a workload, what `change` makes of it.
+std::string refusal_of(const char* guest, const char* workload, auto change) {
+  return refusal_with([&](Scenario& s) {
+    s.guest = guest;
+    s.workload = workload;
+    change(s);
+  });
+}
+
+TEST(CheckScenario, guests_with_sockets_send_and_receive) {
+  for (const char* guest : {"vm-udp", "vm-xsk"}) {
+    for (const char* workload : {"tx", "rx"}) {
+      const auto refused = [&](auto change) { return refusal_of(guest, workload, change); };
+      EXPECT_EQ(refused([](Scenario&) {}), "") << guest << workload;
+      EXPECT_NE(refused([](Scenario& s) { s.queue_pairs = 2; }).find("queue_pairs = 2"),
+                std::string::npos);
+      EXPECT_NE(refused([](Scenario& s) { s.split_header = true; }).find("split_header"),
+                std::string::npos);
+    }
+    for (const char* workload : {"io", "macswap"})
+      EXPECT_NE(refusal_of(guest, workload, [](Scenario&) {}).find("guest"), std::string::npos);
+    EXPECT_NE(refusal_of(guest, "rx", [](Scenario& s) { s.indirect = true; }).find("indirect"),
+              std::string::npos);
+    EXPECT_NE(refusal_of(guest, "rx", [](Scenario& s) { s.mergeable = false; }).find("mergeable"),
+              std::string::npos);
+    EXPECT_NE(refusal_of(guest, "tx",
+                         [](Scenario& s) {
+                           s.sink = "macvtap";
+                           s.zerocopy = true;
+                         })
+                  .find("zerocopy"),
+              std::string::npos);
+  }
+  EXPECT_NE(refusal_of("vm-udp", "tx", [](Scenario& s) { s.iommu = "lazy"; }), "");
+  EXPECT_EQ(refusal_of("vm-udp", "rx", [](Scenario& s) { s.iommu = "lazy"; }), "");
+  EXPECT_EQ(refusal_of("vm-udp", "rx", [](Scenario& s) { s.dma_merge = true; }), "");
+  EXPECT_NE(refusal_of("vm-xsk", "rx", [](Scenario& s) { s.dma_merge = true; }), "");
+}
+
+TEST(CheckScenario, an_af_xdp_socket_has_room_for_what_it_is_given) {
+  const auto sends = [](auto change) { return refusal_of("vm-xsk", "tx", change); };
+  for (const std::uint32_t entries : {0u, 32u, 63u, 65u, 65536u})
+    EXPECT_NE(sends([&](Scenario& s) { s.xsk_ring = entries; }).find("xsk_ring"),
+              std::string::npos);
+  for (const std::uint32_t entries : {64u, 32768u})
+    EXPECT_EQ(sends([&](Scenario& s) { s.xsk_ring = entries; }), "");
+  EXPECT_NE(sends([](Scenario& s) { s.xsk_ring = 64, s.guest_burst = 33; }), "");
+  EXPECT_EQ(sends([](Scenario& s) { s.xsk_ring = 64, s.guest_burst = 32; }), "");
+  EXPECT_EQ(sends([](Scenario& s) { s.packet_bytes = 4096; }), "");
+  EXPECT_NE(sends([](Scenario& s) { s.packet_bytes = 4097; }), "");
+  EXPECT_NE(sends([](Scenario& s) { s.sink = "xdp_tx"; }).find("sink"), std::string::npos);
+  EXPECT_EQ(sends([](Scenario& s) { s.iommu = "strict"; }), "");
+  EXPECT_NE(sends([](Scenario& s) { s.iommu = "strict", s.indirect = true; }), "");
+  const auto receives = [](auto change) { return refusal_of("vm-xsk", "rx", change); };
+  EXPECT_EQ(receives([](Scenario& s) { s.packet_bytes = 3840; }), "");
+  EXPECT_NE(receives([](Scenario& s) { s.packet_bytes = 3841; }), "");
+}
+
+TEST(CheckScenario, packets_that_wait_in_a_socket_fit_into_memory) {
+  const auto receives = [](auto change) { return refusal_of("vm-udp", "rx", change); };
+  for (const std::uint32_t bytes : {0u, 255u, (1u << 28) + 1})
+    EXPECT_NE(
+        receives([&](Scenario& s) { s.receive_buffer_bytes = bytes; }).find("receive_buffer_bytes"),
+        std::string::npos);
+  EXPECT_EQ(receives([](Scenario& s) { s.receive_buffer_bytes = 256; }), "");
+  EXPECT_NE(receives([](Scenario& s) { s.receive_buffer_bytes = 1u << 28; }).find("fragment_bytes"),
+            std::string::npos);
 }
 
 }  // namespace

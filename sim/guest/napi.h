@@ -1,0 +1,61 @@
+// When a driver's softirq runs: from an interrupt or a wake-up on, until a poll has left nothing.
+#pragma once
+
+#include "core/driver/driver_ring.h"
+#include "core/driver/net_receive.h"
+#include "sim/access/model_access.h"
+
+namespace vringlab::sim {
+
+// `KickHost` is called as kick_host(core) after the guest has paid for the kick.
+template <class KickHost>
+class Napi {
+ public:
+  Napi(Core& core, DriverRing<ModelDriverAccess>& ring, KickHost kick_host)
+      : core_(&core), ring_(&ring), kick_host_(kick_host) {}
+
+  bool asleep() const { return asleep_; }
+  std::uint64_t kicks() const { return kicks_; }
+  std::uint64_t interrupts() const { return interrupts_; }
+
+  // Something runs it at `at_ps`: a call, or another processor that asks for it. False: it
+  // runs already.
+  bool interrupt(std::uint64_t at_ps) {
+    if (!asleep_) return false;
+    asleep_ = false;
+    core_->idle_until(at_ps);
+    core_->run(operation_index(Op::kGuestInterrupt));
+    ++interrupts_;
+    ring_->disable_callback();
+    return true;
+  }
+  // True: this step begins a poll.
+  bool begin_poll() {
+    if (polling_) return false;
+    polling_ = true;
+    core_->run(operation_index(Op::kNapiPoll));
+    return true;
+  }
+  // `again`: its budget ended it. Else it sleeps, unless something came meanwhile.
+  void end_poll(bool again) {
+    polling_ = false;
+    if (!again) sleep();
+  }
+  void sleep() { asleep_ = !ring_->enable_callback(); }
+  void kick() {
+    core_->run(operation_index(Op::kGuestKickExit));
+    ++kicks_;
+    kick_host_(*core_);
+  }
+
+ private:
+  Core* core_;
+  DriverRing<ModelDriverAccess>* ring_;
+  KickHost kick_host_;
+  bool polling_ = false;  // a poll has begun and not ended
+  bool asleep_ = false;   // waits for a call
+  std::uint64_t kicks_ = 0;
+  std::uint64_t interrupts_ = 0;
+};
+
+}  // namespace vringlab::sim
