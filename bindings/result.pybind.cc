@@ -57,7 +57,8 @@ void bind_dma_result(pybind11::module_& m) {
       .def_readonly("unmaps", &DmaResult::unmaps)
       .def_readonly("invalidations", &DmaResult::invalidations)
       .def_readonly("tree_searches", &DmaResult::tree_searches)
-      .def_readonly("mapped_pages", &DmaResult::mapped_pages);
+      .def_readonly("mapped_pages", &DmaResult::mapped_pages)
+      .def_readonly("iotlb_misses", &DmaResult::iotlb_misses);
 }
 
 }  // namespace

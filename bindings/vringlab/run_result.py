@@ -71,6 +71,8 @@ class DmaResult:
     """For I/O addresses that no cache had."""
     mapped_pages: int
     """At the end."""
+    iotlb_misses: int
+    """Of the device's accesses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

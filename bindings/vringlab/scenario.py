@@ -64,6 +64,8 @@ class Scenario:
     """Of vm-kernel: a fragment is mapped at once, not each buffer cut from it."""
     fragment_bytes: int = 32768
     """Of vm-kernel: bytes of the fragments that receive buffers are cut from."""
+    iotlb_entries: int = 64
+    """Of vm-kernel where iommu is lazy or strict: pages that the IOTLB holds for the device."""
     rx_buffer_bytes: int = 2048
     """Bytes of a receive buffer, its virtio-net header not counted."""
     split_header: bool = False

@@ -367,6 +367,8 @@ Operation TableBuilder::block_device(Op op) const {
       return one(Step::kDmaUnmap, Cost::kIommuUnmap);
     case Op::kIotlbInvalidate:
       return one(Step::kDmaUnmap, Cost::kIotlbInvalidate);
+    case Op::kIotlbMiss:
+      return one(Step::kTranslate, Cost::kIotlbMiss);
     case Op::kNapiPoll:
       return one(Step::kGuestReceive, Cost::kNapiPoll);
     case Op::kNapiPacket:

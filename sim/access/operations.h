@@ -136,6 +136,7 @@ enum class Op : std::uint8_t {
   kUringRequest,   // the same by way of shared rings
   kCallIoctl,      // a VMM injects an interrupt by ioctl
   kCallIrqfd,      // or by an eventfd
+  kIotlbMiss,      // the device reaches a page that its IOTLB does not hold
   kCount
 };
 

@@ -200,6 +200,7 @@ constexpr Use kUses[] = {
     {Cost::kUringRequest, "uring_request"},
     {Cost::kIrqIoctl, "irq_ioctl"},
     {Cost::kUnmodelledBlk, "unmodelled.vhost_blk"},
+    {Cost::kIotlbMiss, "iotlb_miss"},
 };
 
 // A row of a disk; a disk that lacks it pays nothing.

@@ -116,6 +116,7 @@ constexpr std::array<std::string_view, kCosts> kCostNames = {
     "udp_receive",
     "unmodelled_guest_rx",
     "unmodelled_blk",
+    "iotlb_miss",
 };
 static_assert(!kCostNames.back().empty());
 constexpr std::array<std::string_view, kSteps> kStepNames = {

@@ -123,6 +123,7 @@ enum class Cost : std::uint8_t {
   kUdpReceive,         // one packet up the stack into a UDP socket
   kUnmodelledGuestRx,  // on the guest's receive path
   kUnmodelledBlk,      // on the block path
+  kIotlbMiss,          // a page that the device reaches is looked up in the I/O page table
   kCount
 };
 

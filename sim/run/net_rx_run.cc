@@ -59,7 +59,8 @@ RunResult collect(World& world) {
   collect_queue(r, world, world.rx);
   r.cores.push_back(core_result("generator", world.generator_core));
   const IommuCounters& dma = world.iommu.counters();
-  r.dma = {dma.maps, dma.unmaps, dma.invalidations, dma.tree_searches, dma.mapped_pages};
+  r.dma = {dma.maps,          dma.unmaps,       dma.invalidations,
+           dma.tree_searches, dma.mapped_pages, world.rx.queue.context.iommu.misses};
   return r;
 }
 

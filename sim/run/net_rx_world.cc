@@ -50,7 +50,7 @@ NetRxWorld<Guest>::NetRxWorld(const Scenario& s)
     : fragments_(fragments_of(s)),
       layout_(lay_out(s, sizes_, fragments_)),
       net(s, sizes_, 4),
-      iommu(iommu_config(s), invalidations),
+      iommu(iommu_config(s), net.io),
       guest_core(net.machine, kGuestCore, net.operations, net.tlb_pages()),
       worker_core(net.machine, kWorkerCore, net.operations, net.tlb_pages()),
       control_core(net.machine, kControlCore, net.operations, net.tlb_pages()),
@@ -64,6 +64,7 @@ NetRxWorld<Guest>::NetRxWorld(const Scenario& s)
       invalidator(control_core, rx.queue.mapping, rx.queue.context,
                   period_ps(s.invalidations_per_s), page_span(0, sizes_.guest_bytes)) {
   net.machine.coherence.set_distance(kGuestCore, kWorkerCore, distance_of(s.distance));
+  if (iommu.maps()) rx.queue.put_behind(net.io);
   if (s.ring_remote)
     net.machine.remote_lines = static_cast<LineId>(layout_.queue.tables.value / kCacheLineBytes);
 }

@@ -37,7 +37,6 @@ class NetRxWorld {
 
  public:
   NetMachine net;
-  InvalidationQueue invalidations;
   Iommu iommu;
   Core guest_core;
   Core worker_core;

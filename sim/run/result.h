@@ -55,6 +55,7 @@ struct DmaResult {
   std::uint64_t invalidations = 0;  // of the IOTLB, that were waited for
   std::uint64_t tree_searches = 0;  // for I/O addresses that no cache had
   std::uint64_t mapped_pages = 0;   // at the end
+  std::uint64_t iotlb_misses = 0;   // of the device's accesses
 };
 
 struct RunResult {

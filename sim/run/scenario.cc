@@ -92,6 +92,7 @@ void check_tap(const Scenario& s) {
 void check_kernel_guest(const Scenario& s) {
   one_of("iommu", s.iommu, {"off", "passthrough", "lazy", "strict"});
   in_range<std::uint32_t>("fragment_bytes", s.fragment_bytes, 4096, 1u << 20);
+  in_range<std::uint32_t>("iotlb_entries", s.iotlb_entries, 1, 65536);
   if (s.fragment_bytes % 4096 != 0) refuse("fragment_bytes", s.fragment_bytes, "whole pages");
   if (s.guest != "vm-kernel") {
     if (s.iommu != "off") refuse("iommu", "\"" + s.iommu + "\"", "off unless guest is vm-kernel");

@@ -81,6 +81,7 @@ struct Scenario {
   std::string iommu = "off";          // of vm-kernel: off, passthrough, lazy, strict
   bool dma_merge = false;             // one mapping a fragment; else one a buffer
   std::uint32_t fragment_bytes = 32768;  // that its receive buffers are cut from
+  std::uint32_t iotlb_entries = 64;      // pages that the IOTLB holds for the device
   std::uint32_t rx_buffer_bytes = 2048;  // of a receive buffer, its header apart
   bool split_header = false;             // header in a descriptor of its own
   double offered_pps = 0;                // packets a second; 0: as fast as the guest can

@@ -306,6 +306,7 @@ BOUNDS: list[tuple[str, list[Any], list[Any]]] = [
     ("busy_poll_us", [-0.001, 1e6 + 1], [0.0, 1e6]),
     ("rx_buffer_bytes", [0, 63, 2**20 + 1], [64, 2**20]),
     ("fragment_bytes", [0, 4095, 4097, 2**20 + 4096], [4096, 2**20]),
+    ("iotlb_entries", [0, 65537], [1, 65536]),
     ("tap_entries", [0, 65537], [1, 65536]),
     ("zerocopy_min_bytes", [0, 13, 65550], [14, 65549]),
     ("queue_pairs", [0, 6], [1, 5]),
