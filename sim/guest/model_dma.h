@@ -39,6 +39,7 @@ class ModelDma {
     const std::uint64_t done = iommu_->invalidate(core_->now(), cost);
     core_->charge(Cost::kIotlbInvalidate, Step::kDmaUnmap, done - core_->now());
   }
+  void unmap_unsynced(DmaAddr dma, std::uint32_t len, DmaDirection way) { unmap(dma, len, way); }
   void sync_for_cpu(DmaAddr, std::uint32_t, DmaDirection) { sync(); }
   void sync_for_device(DmaAddr, std::uint32_t, DmaDirection) { sync(); }
 
