@@ -76,6 +76,7 @@ void bind_scenario(pybind11::module_& m) {
       .def_readwrite("dma_merge", &Scenario::dma_merge)
       .def_readwrite("fragment_bytes", &Scenario::fragment_bytes)
       .def_readwrite("iotlb_entries", &Scenario::iotlb_entries)
+      .def_readwrite("swiotlb_slots", &Scenario::swiotlb_slots)
       .def_readwrite("rx_buffer_bytes", &Scenario::rx_buffer_bytes)
       .def_readwrite("split_header", &Scenario::split_header)
       .def_readwrite("offered_pps", &Scenario::offered_pps)

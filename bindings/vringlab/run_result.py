@@ -73,6 +73,10 @@ class DmaResult:
     """At the end."""
     iotlb_misses: int
     """Of the device's accesses."""
+    bounced_bytes: int
+    """Copied into a pool and out of it."""
+    pool_slots: int
+    """Of a pool, in use at the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -59,13 +59,16 @@ class Scenario:
     """MRG_RXBUF is negotiated: a received frame may fill several buffers."""
     iommu: str = "off"
     """Of vm-kernel: off; passthrough, there is one and it maps nothing; lazy, its IOTLB is told of
-    250 unmaps at once, or after 10 ms; strict, of each."""
+    250 unmaps at once, or after 10 ms; strict, of each; swiotlb, there is none and what is mapped is
+    copied through a pool."""
     dma_merge: bool = False
     """Of vm-kernel: a fragment is mapped at once, not each buffer cut from it."""
     fragment_bytes: int = 32768
     """Of vm-kernel: bytes of the fragments that receive buffers are cut from."""
     iotlb_entries: int = 64
     """Of vm-kernel where iommu is lazy or strict: pages that the IOTLB holds for the device."""
+    swiotlb_slots: int = 4096
+    """Of vm-kernel where iommu is swiotlb: slots of 2 KiB in the pool of a guest core."""
     rx_buffer_bytes: int = 2048
     """Bytes of a receive buffer, its virtio-net header not counted."""
     split_header: bool = False

@@ -136,6 +136,9 @@ enum class Op : std::uint8_t {
   kUringRequest,   // the same by way of shared rings
   kCallIoctl,      // a VMM injects an interrupt by ioctl
   kCallIrqfd,      // or by an eventfd
+  kBounceSlots,    // slots of a bounce pool found, and given back later
+  kBounceIn,       // the fixed part of a copy into it
+  kBounceOut,      // or out of it
   kIotlbMiss,      // the device reaches a page that its IOTLB does not hold
   kCount
 };

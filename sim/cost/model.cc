@@ -201,6 +201,7 @@ constexpr Use kUses[] = {
     {Cost::kIrqIoctl, "irq_ioctl"},
     {Cost::kUnmodelledBlk, "unmodelled.vhost_blk"},
     {Cost::kIotlbMiss, "iotlb_miss"},
+    {Cost::kBounceSlots, "swiotlb_slots"},
 };
 
 // A row of a disk; a disk that lacks it pays nothing.

@@ -117,6 +117,7 @@ constexpr std::array<std::string_view, kCosts> kCostNames = {
     "unmodelled_guest_rx",
     "unmodelled_blk",
     "iotlb_miss",
+    "bounce_slots",
 };
 static_assert(!kCostNames.back().empty());
 constexpr std::array<std::string_view, kSteps> kStepNames = {

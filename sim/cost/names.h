@@ -124,6 +124,7 @@ enum class Cost : std::uint8_t {
   kUnmodelledGuestRx,  // on the guest's receive path
   kUnmodelledBlk,      // on the block path
   kIotlbMiss,          // a page that the device reaches is looked up in the I/O page table
+  kBounceSlots,        // a run of slots of a bounce pool found, and given back later
   kCount
 };
 

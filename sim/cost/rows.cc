@@ -365,6 +365,9 @@ constexpr auto kRows = std::to_array<CostRow>({
      "work of a guest's kernel a received packet that no row names; two decades, as elsewhere"},
     {"unmodelled.vhost_blk", Unit::kNanoseconds, 20, 200, 2000, 0, "any", "stated judgement",
      "work of one block request that no row names; two decades, as for the network paths"},
+    {"swiotlb_slots", Unit::kNanoseconds, 40, 120, 500, 0, "any", "recalled, no source at hand",
+     "a run of free slots searched for under the lock of an area, and given back later; the high "
+     "end is a pool nearly full. The copies are apart"},
 });
 
 }  // namespace

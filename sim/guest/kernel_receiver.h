@@ -12,7 +12,8 @@ namespace vringlab::sim {
 struct KernelReceiverConfig {
   std::uint64_t packets = 0;  // to receive in all
   RxBuffersConfig buffers;
-  bool exits = true;  // a kick leaves a virtual machine; else it is a system call
+  BounceDma* pool = nullptr;  // that buffers bounce through; null: none
+  bool exits = true;          // a kick leaves a virtual machine; else it is a system call
 };
 
 template <class KickHost, template <class> class Mapping>
@@ -25,7 +26,7 @@ class KernelReceiver {
         ring_(&ring),
         config_(config),
         kick_host_(kick_host),
-        dma_(core, iommu),
+        dma_(core, iommu, config.pool),
         buffers_(dma_, config.buffers),
         stack_{core, buffers_, guest_bytes.data()},
         receive_(ring, buffers_, guest_bytes.data() + config.buffers.base.value, stack_) {

@@ -58,9 +58,7 @@ RunResult collect(World& world) {
   set_elapsed(r, world.guest_core.now());
   collect_queue(r, world, world.rx);
   r.cores.push_back(core_result("generator", world.generator_core));
-  const IommuCounters& dma = world.iommu.counters();
-  r.dma = {dma.maps,          dma.unmaps,       dma.invalidations,
-           dma.tree_searches, dma.mapped_pages, world.rx.queue.context.iommu.misses};
+  world.dma.add_to(r.dma);
   return r;
 }
 

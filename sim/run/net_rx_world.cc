@@ -5,33 +5,13 @@
 namespace vringlab::sim {
 namespace {
 
-bool by_kernel(const Scenario& s) { return s.guest == "vm-kernel"; }
-
-// Fragments for all buffers of the ring, however long, and some in the stack.
-RxBuffersConfig fragments_of(const Scenario& s) {
-  if (!by_kernel(s)) return {};
-  constexpr std::uint32_t kSpare = 8;
-  const std::uint32_t each = s.fragment_bytes / 4096;  // the longest buffers
-  return {.base = {},
-          .fragments = (s.ring_size + each - 1) / each + kSpare,
-          .fragment_bytes = s.fragment_bytes,
-          .sizing = {}};
-}
-
-RxLayout lay_out(const Scenario& s, MemorySizes& sizes, RxBuffersConfig& fragments) {
+RxLayout lay_out(const Scenario& s, MemorySizes& sizes, KernelRxLayout& kernel) {
   Layout guest(s.ring_offset);
-  const RxLayout layout = place_rx(s, guest, sizes.host_bytes, by_kernel(s) ? 0 : s.ring_size);
-  fragments.base = {guest.place(std::uint64_t{fragments.fragments} * fragments.fragment_bytes)};
+  const bool cuts = s.guest == "vm-kernel";  // its buffers are cut from fragments
+  const RxLayout layout = place_rx(s, guest, sizes.host_bytes, cuts ? 0 : s.ring_size);
+  kernel = place_kernel_rx(s, guest);
   sizes.guest_bytes = guest.end();
   return layout;
-}
-
-IommuConfig iommu_config(const Scenario& s) {
-  const IommuMode mode = s.iommu == "off"           ? IommuMode::kOff
-                         : s.iommu == "passthrough" ? IommuMode::kPassthrough
-                         : s.iommu == "lazy"        ? IommuMode::kLazy
-                                                    : IommuMode::kStrict;
-  return {.mode = mode};
 }
 
 }  // namespace
@@ -47,16 +27,15 @@ ReceiverConfig receiver_config(const Scenario& s) {
 
 template <class Guest>
 NetRxWorld<Guest>::NetRxWorld(const Scenario& s)
-    : fragments_(fragments_of(s)),
-      layout_(lay_out(s, sizes_, fragments_)),
+    : layout_(lay_out(s, sizes_, kernel_)),
       net(s, sizes_, 4),
-      iommu(iommu_config(s), net.io),
       guest_core(net.machine, kGuestCore, net.operations, net.tlb_pages()),
       worker_core(net.machine, kWorkerCore, net.operations, net.tlb_pages()),
       control_core(net.machine, kControlCore, net.operations, net.tlb_pages()),
       generator_core(net.machine, kGeneratorCore, net.operations, net.tlb_pages()),
       rx(net, s, layout_, guest_core, worker_core, control_core, generator_core, 0,
          s.skip_polls && s.offered_pps == 0),
+      dma(s, net, kernel_, rx.queue),
       worker(worker_core, rx.device, rx.queue.context, rx.queue.mapping, rx.queue.ring(),
              {.busy_poll_ps = static_cast<std::uint64_t>(std::llround(s.busy_poll_us * 1e6)),
               .late = Op::kUnmodelledRxLate}),
@@ -64,7 +43,6 @@ NetRxWorld<Guest>::NetRxWorld(const Scenario& s)
       invalidator(control_core, rx.queue.mapping, rx.queue.context,
                   period_ps(s.invalidations_per_s), page_span(0, sizes_.guest_bytes)) {
   net.machine.coherence.set_distance(kGuestCore, kWorkerCore, distance_of(s.distance));
-  if (iommu.maps()) rx.queue.put_behind(net.io);
   if (s.ring_remote)
     net.machine.remote_lines = static_cast<LineId>(layout_.queue.tables.value / kCacheLineBytes);
 }
@@ -77,9 +55,10 @@ Guest NetRxWorld<Guest>::make_guest(const Scenario& s) {
   } else {
     return {guest_core,
             rx.queue.driver,
-            iommu,
+            dma.iommu,
             net.guest_bytes(),
-            KernelReceiverConfig{.packets = s.packets, .buffers = fragments_},
+            KernelReceiverConfig{
+                .packets = s.packets, .buffers = kernel_.fragments, .pool = dma.pool()},
             kick_host};
   }
 }

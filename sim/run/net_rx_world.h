@@ -7,6 +7,7 @@
 #include "sim/host/invalidator.h"
 #include "sim/host/kick_host.h"
 #include "sim/host/vhost_worker.h"
+#include "sim/run/kernel_rx.h"
 #include "sim/run/rx_side.h"
 
 namespace vringlab::sim {
@@ -32,17 +33,17 @@ class NetRxWorld {
 
  private:
   MemorySizes sizes_;
-  RxBuffersConfig fragments_;  // of a guest kernel
+  KernelRxLayout kernel_;
   RxLayout layout_;
 
  public:
   NetMachine net;
-  Iommu iommu;
   Core guest_core;
   Core worker_core;
   Core control_core;
   Core generator_core;
   RxSide rx;
+  KernelRxDma dma;
   Worker worker;
   Guest guest;
   Invalidator invalidator;

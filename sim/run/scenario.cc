@@ -88,11 +88,26 @@ void check_tap(const Scenario& s) {
     refuse("queue_pairs", s.queue_pairs, "such that all cores are at most 16");
 }
 
+// A bounce pool takes all buffers of the ring, or it would be the bound.
+void check_pool(const Scenario& s) {
+  if (s.iommu != "swiotlb") return;
+  if (s.dma_merge && s.fragment_bytes > kSwiotlbMaxBytes)
+    refuse("fragment_bytes", s.fragment_bytes, "at most 262144 where a pool takes it whole");
+  constexpr std::uint32_t kLongest = 2;  // slots of a buffer
+  const std::uint64_t slots =
+      s.dma_merge ? std::uint64_t{kernel_fragments(s)} * (s.fragment_bytes / kSwiotlbSlotBytes)
+                  : std::uint64_t{s.ring_size} * kLongest;
+  if (s.swiotlb_slots < slots)
+    refuse("swiotlb_slots", s.swiotlb_slots,
+           "at least " + std::to_string(slots) + " for this ring");
+}
+
 // A guest kernel's receive path.
 void check_kernel_guest(const Scenario& s) {
-  one_of("iommu", s.iommu, {"off", "passthrough", "lazy", "strict"});
+  one_of("iommu", s.iommu, {"off", "passthrough", "lazy", "strict", "swiotlb"});
   in_range<std::uint32_t>("fragment_bytes", s.fragment_bytes, 4096, 1u << 20);
   in_range<std::uint32_t>("iotlb_entries", s.iotlb_entries, 1, 65536);
+  in_range<std::uint32_t>("swiotlb_slots", s.swiotlb_slots, 128, 32768);
   if (s.fragment_bytes % 4096 != 0) refuse("fragment_bytes", s.fragment_bytes, "whole pages");
   if (s.guest != "vm-kernel") {
     if (s.iommu != "off") refuse("iommu", "\"" + s.iommu + "\"", "off unless guest is vm-kernel");
@@ -101,6 +116,7 @@ void check_kernel_guest(const Scenario& s) {
   }
   if (s.workload != "rx" || s.queue_pairs != 1)
     refuse("guest", "\"vm-kernel\"", "another one unless workload is rx with one queue pair");
+  check_pool(s);
   if (!s.mergeable) refuse("mergeable", "false", "true where guest is vm-kernel");
   if (s.indirect) refuse("indirect", "true", "false where guest is vm-kernel");
 }
@@ -171,6 +187,12 @@ void check_device(const Scenario& s) {
 }
 
 }  // namespace
+
+std::uint32_t kernel_fragments(const Scenario& s) {
+  constexpr std::uint32_t kSpare = 8;
+  const std::uint32_t each = s.fragment_bytes / 4096;  // the longest buffers
+  return (s.ring_size + each - 1) / each + kSpare;
+}
 
 std::uint32_t worker_core_count(const Scenario& s) {
   return s.worker_cores != 0 ? s.worker_cores : s.workers;

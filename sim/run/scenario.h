@@ -78,10 +78,11 @@ struct Scenario {
   std::uint32_t packet_bytes = 64;    // frame length, virtio-net header not counted
   std::uint32_t guest_burst = 32;     // frames between two publications of avail.idx
   bool mergeable = true;              // MRG_RXBUF negotiated
-  std::string iommu = "off";          // of vm-kernel: off, passthrough, lazy, strict
-  bool dma_merge = false;             // one mapping a fragment; else one a buffer
+  std::string iommu = "off";  // of vm-kernel: off, passthrough, lazy, strict; swiotlb: all bounces
+  bool dma_merge = false;     // one mapping a fragment; else one a buffer
   std::uint32_t fragment_bytes = 32768;  // that its receive buffers are cut from
   std::uint32_t iotlb_entries = 64;      // pages that the IOTLB holds for the device
+  std::uint32_t swiotlb_slots = 4096;    // of 2 KiB, in the bounce pool of a guest core
   std::uint32_t rx_buffer_bytes = 2048;  // of a receive buffer, its header apart
   bool split_header = false;             // header in a descriptor of its own
   double offered_pps = 0;                // packets a second; 0: as fast as the guest can
@@ -131,6 +132,13 @@ struct Scenario {
   std::uint64_t tie_seed = 0;  // 0: equal clocks go by actor; else permuted
   bool skip_polls = true;      // empty guest polls are accounted in a row, not stepped
 };
+
+// Fragments for all buffers of a guest kernel's ring, however long, and some in the stack.
+std::uint32_t kernel_fragments(const Scenario& scenario);
+
+// Of a bounce pool, and the longest mapping it takes: as Linux has them.
+inline constexpr std::uint32_t kSwiotlbSlotBytes = 2048;
+inline constexpr std::uint32_t kSwiotlbMaxBytes = 128 * kSwiotlbSlotBytes;
 
 // How many cores the workers have.
 std::uint32_t worker_core_count(const Scenario& scenario);

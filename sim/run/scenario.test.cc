@@ -82,6 +82,7 @@ TEST(CheckScenario, whole_numbers) {
       {&S::weight_bytes, "weight_bytes", 0, 1, 1073741824, 1073741825, "between 1 and 1073741824"},
       {&S::rx_buffer_bytes, "rx_buffer_bytes", 63, 64, 1048576, 1048577, "between 64 and 1048576"},
       {&S::iotlb_entries, "iotlb_entries", 0, 1, 65536, 65537, "between 1 and 65536"},
+      {&S::swiotlb_slots, "swiotlb_slots", 127, 128, 32768, 32769, "between 128 and 32768"},
       {&S::tap_entries, "tap_entries", 0, 1, 65536, 65537, "between 1 and 65536"},
       {&S::zerocopy_min_bytes, "zerocopy_min_bytes", 13, 14, 65549, 65550, "between 14 and 65549"},
       {&S::queue_pairs, "queue_pairs", 0, 1, 5, 6, "between 1 and 5"},

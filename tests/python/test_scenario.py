@@ -307,6 +307,7 @@ BOUNDS: list[tuple[str, list[Any], list[Any]]] = [
     ("rx_buffer_bytes", [0, 63, 2**20 + 1], [64, 2**20]),
     ("fragment_bytes", [0, 4095, 4097, 2**20 + 4096], [4096, 2**20]),
     ("iotlb_entries", [0, 65537], [1, 65536]),
+    ("swiotlb_slots", [0, 127, 32769], [128, 32768]),
     ("tap_entries", [0, 65537], [1, 65536]),
     ("zerocopy_min_bytes", [0, 13, 65550], [14, 65549]),
     ("queue_pairs", [0, 6], [1, 5]),
