@@ -57,7 +57,10 @@ void bind_dma_result(pybind11::module_& m) {
       .def_readonly("unmaps", &DmaResult::unmaps)
       .def_readonly("invalidations", &DmaResult::invalidations)
       .def_readonly("tree_searches", &DmaResult::tree_searches)
-      .def_readonly("mapped_pages", &DmaResult::mapped_pages);
+      .def_readonly("mapped_pages", &DmaResult::mapped_pages)
+      .def_readonly("iotlb_misses", &DmaResult::iotlb_misses)
+      .def_readonly("bounced_bytes", &DmaResult::bounced_bytes)
+      .def_readonly("pool_slots", &DmaResult::pool_slots);
 }
 
 }  // namespace

@@ -141,6 +141,45 @@ TEST(XskGuest, indirect_tables_are_used_to_send) {
   EXPECT_NE(tables.guest_memory_hash, plain.guest_memory_hash);
 }
 
+// A light load: as many interrupts as packets, or one poll a timer.
+TEST(GuestPolls, deferred_take_fewer_interrupts_and_longer) {
+  for (const char* guest : {"vm-kernel", "vm-udp", "vm-xsk"}) {
+    Scenario s = between("rx", guest);
+    s.offered_pps = 100000;
+    s.packets = 2000;
+    const RunResult at_once = run(s);
+    s.napi_defer_us = 100;
+    const RunResult deferred = run(s);
+    EXPECT_EQ(deferred.packets, 2000u) << guest;
+    EXPECT_EQ(deferred.dropped, 0u) << guest;
+    EXPECT_GT(at_once.interrupts, 1000u) << guest;
+    EXPECT_LT(deferred.interrupts, 10u) << guest;
+    EXPECT_LT(core_of(deferred, "guest").busy_ps, core_of(at_once, "guest").busy_ps) << guest;
+    EXPECT_LT(deferred.calls, 10u) << guest;
+  }
+}
+
+// With an empty ring in between it goes back to interrupts.
+TEST(GuestPolls, a_deferred_poll_that_finds_nothing_asks_for_interrupts) {
+  Scenario s = between("rx", "vm-xsk");
+  s.offered_pps = 1000;
+  s.packets = 100;
+  s.napi_defer_us = 100;
+  const RunResult r = run(s);
+  EXPECT_EQ(r.packets, 100u);
+  EXPECT_GE(r.interrupts, 99u);
+}
+
+TEST(GuestPolls, buffers_may_be_shorter_than_a_frame) {
+  Scenario s = between("rx", "vm-kernel");
+  s.packet_bytes = 1000;
+  const RunResult whole = run(s);
+  s.min_buffer_bytes = 200;
+  const RunResult parts = run(s);
+  EXPECT_EQ(parts.bytes, whole.bytes);
+  EXPECT_EQ(parts.refused, 0u);
+}
+
 TEST(UdpGuest, a_socket_without_room_drops) {
   Scenario s = between("rx", "vm-udp");
   s.costs = {{"recvmsg_udp_small", 5000}};  // a slow reader

@@ -140,6 +140,14 @@ std::vector<Named> net_shapes() {
                                    [](Scenario& s) {
                                      s.guest = "vm-xsk", s.offered_pps = 1e5, s.arrival = "poisson";
                                    })},
+      {"xsk_receiver_deferred",
+       changed(rx,
+               [](Scenario& s) { s.guest = "vm-xsk", s.napi_defer_us = 20, s.offered_pps = 1e6; })},
+      {"udp_reader_deferred", changed(rx,
+                                      [](Scenario& s) {
+                                        s.guest = "vm-udp", s.napi_defer_us = 5, s.iommu = "strict",
+                                        s.offered_pps = 3e5;
+                                      })},
       {"xsk_receiver", changed(rx, [](Scenario& s) { s.guest = "vm-xsk"; })},
       {"xsk_receiver_small_rings", changed(rx,
                                            [](Scenario& s) {

@@ -77,6 +77,12 @@ class DmaResult:
     """For I/O addresses that no cache had."""
     mapped_pages: int
     """At the end."""
+    iotlb_misses: int
+    """Of the device's accesses."""
+    bounced_bytes: int
+    """Copied into a pool and out of it."""
+    pool_slots: int
+    """Of a pool, in use at the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -60,16 +60,27 @@ class Scenario:
     mergeable: bool = True
     """MRG_RXBUF is negotiated: a received frame may fill several buffers."""
     iommu: str = "off"
-    """Of a guest kernel: off; passthrough, there is one and it maps nothing; lazy, its IOTLB is told of
-    250 unmaps at once, or after 10 ms; strict, of each."""
+    """Of a guest kernel: off; passthrough, there is one and it maps nothing; lazy, its IOTLB is
+    told of 250 unmaps at once, or after 10 ms; strict, of each; swiotlb, there is none and what is
+    mapped is copied through a pool."""
     dma_merge: bool = False
     """A receiving kernel maps a fragment at once, not each buffer cut from it."""
     fragment_bytes: int = 32768
     """Of a receiving kernel: bytes of the fragments that its buffers are cut from."""
+    min_buffer_bytes: int = 1514
+    """Of a receiving kernel: bytes of a packet that each of its buffers takes at least; more, up to
+    a page, where packets are longer."""
+    napi_defer_us: float = 0.0
+    """Of a receiving kernel: after a poll that found something, so long with interrupts off until
+    the next poll; 0: interrupts at once."""
     xsk_ring: int = 2048
     """Of vm-xsk: entries of each of the socket's rings."""
     receive_buffer_bytes: int = 212992
     """Of vm-udp, receiving: memory of the packets that may wait in its socket."""
+    iotlb_entries: int = 64
+    """Of a guest kernel where iommu is lazy or strict: pages that the IOTLB holds for the device."""
+    swiotlb_slots: int = 4096
+    """Of a guest kernel where iommu is swiotlb: slots of 2 KiB in the pool of a guest core."""
     rx_buffer_bytes: int = 2048
     """Bytes of a receive buffer, its virtio-net header not counted."""
     split_header: bool = False

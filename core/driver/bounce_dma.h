@@ -22,9 +22,11 @@ struct BounceConfig {
 struct BounceState {
   std::uint32_t cursor = 0;        // where the search for free slots begins
   std::uint32_t slots_in_use = 0;  // by live mappings
-  std::uint64_t copied_in = 0;     // bytes, to the pool
-  std::uint64_t copied_out = 0;    // bytes, from the pool
-  std::uint64_t failed = 0;        // mappings that found no room
+  std::uint64_t maps = 0;          // that did not fail
+  std::uint64_t unmaps = 0;
+  std::uint64_t copied_in = 0;   // bytes, to the pool
+  std::uint64_t copied_out = 0;  // bytes, from the pool
+  std::uint64_t failed = 0;      // mappings that found no room
 };
 
 class BounceDma {
@@ -57,12 +59,16 @@ class BounceDma {
     return DmaAddr{config_.pool.value + std::uint64_t{first} * config_.slot_bytes};
   }
   void unmap(DmaAddr dma, std::uint32_t len, DmaDirection way) {
+    if (device_writes(way)) copy_out(slots_[slot_of(dma)], slot_of(dma), 0, len);
+    unmap_unsynced(dma, len, way);
+  }
+  void unmap_unsynced(DmaAddr dma, std::uint32_t len, [[maybe_unused]] DmaDirection way) {
     const std::uint32_t first = slot_of(dma);
-    Slot& slot = slots_[first];
+    [[maybe_unused]] const Slot& slot = slots_[first];
     assert(dma.value % config_.slot_bytes == config_.pool.value % config_.slot_bytes);
     assert(slot.first == first && slot.len == len && slot.way == way);
-    if (device_writes(way)) copy_out(slot, first, 0, len);
     free(first, slots_of(len));
+    ++state_.unmaps;
   }
 
   // A part of a mapping.
@@ -73,6 +79,17 @@ class BounceDma {
   void sync_for_device(DmaAddr dma, std::uint32_t len, DmaDirection way) {
     const std::uint32_t first = slots_[slot_of(dma)].first;
     if (device_reads(way)) copy_in(slots_[first], first, offset(first, dma), len);
+  }
+
+  // Where a mapped byte is: as the device sees it, and as the driver does.
+  struct Ends {
+    std::byte* pool;
+    std::byte* original;
+  };
+  Ends ends(DmaAddr dma) const {
+    const std::uint32_t first = slots_[slot_of(dma)].first;
+    const std::uint32_t at = offset(first, dma);
+    return {bounced(first) + at, slots_[first].original + at};
   }
 
   const BounceState& state() const { return state_; }
@@ -123,6 +140,7 @@ class BounceDma {
     slots_[first] = mapping;
     for (std::uint32_t i = first; i < first + count; ++i) slots_[i].first = first;
     state_.cursor = first + count;
+    ++state_.maps;
     state_.slots_in_use += count;
   }
   void free(std::uint32_t first, std::uint32_t count) {

@@ -132,6 +132,41 @@ void expect_received() {
   EXPECT_EQ(b.dma.state().slots_in_use, 0u);
 }
 
+// Two packets of one fragment: the stack changes the first, as it may, before the last is back.
+TEST(BounceDma, the_end_of_a_fragments_mapping_leaves_its_packets_alone) {
+  Bounce b;
+  RxBuffers<MapPerFragment<BounceDma>> buffers(b.dma, {{0x1000}, 1, 4 * kSlot, {12, 100, kSlot}});
+  const auto first = buffers.take();
+  const auto second = buffers.take();
+  ASSERT_TRUE(first.ok() && second.ok());
+  buffers.retire();
+  buffers.detach(first.value().token, 21);
+  b.put(first.value().addr.value + 20, 9);
+  buffers.detach(second.value().token, 21);
+  EXPECT_EQ(b.dma.state().slots_in_use, 0u);
+  EXPECT_EQ(b.at(first.value().addr.value + 20), std::byte{9});
+}
+
+TEST(BounceDma, an_unmap_without_a_sync_copies_nothing) {
+  Bounce b;
+  const DmaAddr dma = b.map(0x1000, 4, kFromDevice);
+  b.put(dma.value + 3, 5);
+  b.dma.unmap_unsynced(dma, 4, kFromDevice);
+  EXPECT_EQ(b.at(0x1003), std::byte{0});
+  EXPECT_EQ(b.dma.state().copied_out, 0u);
+  EXPECT_EQ(b.dma.state().slots_in_use, 0u);
+  EXPECT_EQ(b.dma.state().unmaps, 1u);
+}
+
+TEST(BounceDma, both_ends_of_a_mapped_byte_are_known) {
+  Bounce b;
+  b.map(0, kSlot, kToDevice);
+  const DmaAddr dma = b.map(0x1000, 2 * kSlot, kToDevice);
+  const BounceDma::Ends ends = b.dma.ends(dma + kSlot + 3);
+  EXPECT_EQ(ends.pool, &b.guest.byte(dma.value + kSlot + 3));
+  EXPECT_EQ(ends.original, &b.guest.byte(0x1000 + kSlot + 3));
+}
+
 TEST(BounceDma, receive_buffers_with_either_mapping) {
   expect_received<MapPerFragment<BounceDma>>();
   expect_received<MapPerBuffer<BounceDma>>();

@@ -29,7 +29,8 @@ concept RxMapping = requires(P p, std::uint32_t fragment, GuestAddr addr, std::u
 };
 
 // One mapping a fragment, counted: by the allocator while it cuts, and by each
-// buffer at the device. A buffer costs a sync.
+// buffer at the device. A buffer costs a sync. The end of the mapping must not be one as
+// well: by then packets of the fragment are the processor's, and may have been changed.
 template <DmaApi Dma>
 class MapPerFragment {
  public:
@@ -62,7 +63,8 @@ class MapPerFragment {
   };
 
   void put(Fragment& fragment) {
-    if (--fragment.refs == 0) dma_->unmap(fragment.dma, fragment.bytes, DmaDirection::kFromDevice);
+    if (--fragment.refs > 0) return;
+    dma_->unmap_unsynced(fragment.dma, fragment.bytes, DmaDirection::kFromDevice);
   }
 
   Dma* dma_;

@@ -17,7 +17,8 @@ MISSING = """
 With one mapping for 21 buffers a strict IOMMU is hardly slower than a lazy one here. The published
 machine was slower by 445 ns a packet, so it went on waiting for its IOTLB, for nearly every second
 packet. What else it unmapped is not published; answers that it sent, each mapped by itself, would
-be such a thing, and sending while receiving is not simulated. Nor are IOTLB misses of the device.
+be such a thing, and sending while receiving is not simulated. IOTLB misses of the device are: they
+cost the worker, which is not the bound.
 
 Published as well and without a scenario yet: AF_XDP through a premapped queue.
 """

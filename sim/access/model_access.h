@@ -5,6 +5,7 @@
 #include "core/memory/direct_access.h"
 #include "sim/access/operations.h"
 #include "sim/access/plan.h"
+#include "sim/machine/io_domain.h"
 
 namespace vringlab::sim {
 
@@ -19,6 +20,16 @@ struct Doorbells {
   bool any() const { return used_written || kick || call; }
 };
 
+// An IOMMU as the device's accesses to one queue see it. Buffers are looked up as they are
+// translated; the ring's areas are touched between any two of them, so that their pages miss
+// when the IOTLB was emptied and at no other time.
+struct DeviceIommu {
+  IoDomain* domain = nullptr;               // null: there is none
+  std::uint32_t ring_pages = 0;             // that the ring's areas lie in
+  std::uint64_t flushes_seen = UINT64_MAX;  // of the domain, when the ring's pages missed last
+  std::uint64_t misses = 0;
+};
+
 // What all device-side accesses of one queue share. `core` may change: a kick
 // may be served on the guest's own core.
 struct DeviceContext {
@@ -28,6 +39,7 @@ struct DeviceContext {
   unsigned open_scopes = 0;            // bit per Scope: a section is opened for it
   std::uint32_t user_page_shift = 21;  // log2 of the page size of guest memory
   bool unmapped = false;               // the plan's mappings can't be used now
+  DeviceIommu iommu;
 
   bool opens_section(Scope scope) const {
     return (open_scopes & 1u << static_cast<unsigned>(scope)) != 0;
@@ -166,6 +178,7 @@ class ModelPayload {
 
   Result<std::size_t> translate(GuestAddr addr, std::uint32_t len, std::span<Piece> out) {
     context_->core->run(operation_index(Op::kTranslate));
+    if (context_->iommu.domain != nullptr) return translate_io(addr, len, out);
     return memory_.translate(addr, len, out);
   }
   void copy_in(Transfer what, std::byte* host, const std::byte* source, std::uint32_t len) {
@@ -206,6 +219,11 @@ class ModelPayload {
     std::size_t op;
     Step step;
   };
+  // Of I/O addresses, page by page; what is nowhere mapped is outside memory.
+  Result<std::size_t> translate_io(GuestAddr addr, std::uint32_t len, std::span<Piece> out);
+  std::uint32_t look_up(std::uint64_t page);
+  void touch_ring();
+
   // A copy of at least one byte.
   Copy copy_of(Transfer what) const {
     constexpr Op kAlone[] = {Op::kIndirectCopy, Op::kHeaderCopy, Op::kPayloadCopy};

@@ -55,6 +55,82 @@ struct Rig {
   }
 };
 
+// --- Behind an IOMMU ---
+
+// A rig whose device sees I/O addresses; pages of memory are entered by the tests.
+struct IoRig : Rig {
+  IoDomain domain{8};
+  std::vector<Piece> out = std::vector<Piece>(4);
+  ModelPayload payload{model.context, model.memory};
+
+  IoRig() : Rig({}) { model.context.iommu = {.domain = &domain, .ring_pages = 3}; }
+
+  // An I/O address for pages of memory side by side.
+  std::uint64_t entered(std::uint32_t page, std::uint32_t count) {
+    const std::uint32_t io = domain.grow(count);
+    domain.enter(io, page, count);
+    return io * std::uint64_t{4096};
+  }
+  Result<std::size_t> translate(std::uint64_t addr, std::uint32_t len) {
+    return payload.translate({addr}, len, out);
+  }
+  std::uint64_t misses() { return count(Cost::kIotlbMiss, Step::kTranslate); }
+};
+
+TEST(ModelPayload, each_page_of_a_buffer_misses_once_and_those_of_the_ring_first) {
+  IoRig rig;
+  const std::uint64_t at = rig.entered(0x80, 2);
+  ASSERT_TRUE(rig.translate(at + 4000, 96).ok());
+  EXPECT_EQ(rig.misses(), 3u + 1);
+  ASSERT_TRUE(rig.translate(at + 4000, 97).ok());
+  EXPECT_EQ(rig.misses(), 3u + 2);
+  ASSERT_TRUE(rig.translate(at, 8192).ok());
+  EXPECT_EQ(rig.misses(), 3u + 2);
+  EXPECT_EQ(rig.model.context.iommu.misses, 5u);
+  rig.domain.forget(static_cast<std::uint32_t>(at / 4096), 1);
+  ASSERT_TRUE(rig.translate(at, 8192).ok());
+  EXPECT_EQ(rig.misses(), 3u + 3);
+  rig.domain.forget_all();
+  ASSERT_TRUE(rig.translate(at, 8192).ok());
+  EXPECT_EQ(rig.misses(), 3u + 3 + 3 + 2);
+}
+
+TEST(ModelPayload, a_buffer_is_where_the_page_table_says) {
+  IoRig rig;
+  const std::uint64_t together = rig.entered(0x80, 2);
+  const std::uint64_t apart = rig.entered(0x90, 1);
+  const auto one = rig.translate(together + 100, 8000);
+  ASSERT_TRUE(one.ok());
+  EXPECT_EQ(one.value(), 1u);
+  EXPECT_EQ(rig.out[0].host, rig.model.bytes.data() + 0x80000 + 100);
+  EXPECT_EQ(rig.out[0].len, 8000u);
+  ASSERT_EQ(together + 8192, apart);
+  const auto two = rig.translate(together + 8000, 200);
+  ASSERT_TRUE(two.ok());
+  ASSERT_EQ(two.value(), 2u);
+  EXPECT_EQ(rig.out[0].len, 192u);
+  EXPECT_EQ(rig.out[1].host, rig.model.bytes.data() + 0x90000);
+  EXPECT_EQ(rig.out[1].len, 8u);
+}
+
+TEST(ModelPayload, a_buffer_takes_one_place_of_the_room_that_is_left) {
+  IoRig rig;
+  rig.out.resize(1);
+  const std::uint64_t at = rig.entered(0x80, 2);
+  rig.entered(0x90, 1);
+  EXPECT_TRUE(rig.translate(at, 8192).ok());
+  EXPECT_EQ(rig.translate(at, 8193).error(), RingError::kTooManyPieces);
+}
+
+TEST(ModelPayload, what_is_not_mapped_is_outside_memory) {
+  IoRig rig;
+  const std::uint64_t at = rig.entered(0x80, 1);
+  EXPECT_EQ(rig.translate(at, 4097).error(), RingError::kAddressOutsideMemory);
+  EXPECT_EQ(rig.translate(0x80000, 1).error(), RingError::kAddressOutsideMemory);
+  EXPECT_EQ(rig.translate(UINT64_MAX, 2).error(), RingError::kAddressOverflow);
+  EXPECT_EQ(rig.translate(at, 0).value(), 0u);
+}
+
 // --- Every operation does what it does on plain memory, and is charged ---
 
 TEST(ModelAccess, reads_what_the_driver_wrote) {

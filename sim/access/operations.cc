@@ -368,6 +368,14 @@ Operation TableBuilder::block_device(Op op) const {
       return one(Step::kDmaUnmap, Cost::kIommuUnmap);
     case Op::kIotlbInvalidate:
       return one(Step::kDmaUnmap, Cost::kIotlbInvalidate);
+    case Op::kBounceSlots:
+      return one(Step::kDmaMap, Cost::kBounceSlots);
+    case Op::kBounceIn:
+      return one(Step::kDmaMap, Cost::kCopyStartup);
+    case Op::kBounceOut:
+      return one(Step::kDmaUnmap, Cost::kCopyStartup);
+    case Op::kIotlbMiss:
+      return one(Step::kTranslate, Cost::kIotlbMiss);
     case Op::kNapiPoll:
       return one(Step::kGuestReceive, Cost::kNapiPoll);
     case Op::kNapiPacket:

@@ -206,6 +206,8 @@ constexpr Use kUses[] = {
     {Cost::kXskApp, "xsk_app_frame"},
     {Cost::kXskDriver, "xsk_driver_frame"},
     {Cost::kUnmodelledGuestTx, "unmodelled.guest_tx"},
+    {Cost::kIotlbMiss, "iotlb_miss"},
+    {Cost::kBounceSlots, "swiotlb_slots"},
 };
 
 // A row of a disk; a disk that lacks it pays nothing.

@@ -122,6 +122,8 @@ constexpr std::array<std::string_view, kCosts> kCostNames = {
     "xsk_app",
     "xsk_driver",
     "unmodelled_guest_tx",
+    "iotlb_miss",
+    "bounce_slots",
 };
 static_assert(!kCostNames.back().empty());
 constexpr std::array<std::string_view, kSteps> kStepNames = {

@@ -129,6 +129,8 @@ enum class Cost : std::uint8_t {
   kXskApp,             // an AF_XDP application makes or looks at one frame
   kXskDriver,          // a driver moves one frame between AF_XDP rings and virtqueue
   kUnmodelledGuestTx,  // on the guest's transmit path
+  kIotlbMiss,          // a page that the device reaches is looked up in the I/O page table
+  kBounceSlots,        // a run of slots of a bounce pool found, and given back later
   kCount
 };
 

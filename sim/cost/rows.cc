@@ -378,6 +378,9 @@ constexpr auto kRows = std::to_array<CostRow>({
     {"unmodelled.guest_tx", Unit::kNanoseconds, 20, 200, 2000, 0, "any", "stated judgement",
      "work of a guest's kernel a packet that it sends which no row names; two decades, as "
      "elsewhere"},
+    {"swiotlb_slots", Unit::kNanoseconds, 40, 120, 500, 0, "any", "recalled, no source at hand",
+     "a run of free slots searched for under the lock of an area, and given back later; the high "
+     "end is a pool nearly full. The copies are apart"},
 });
 
 }  // namespace

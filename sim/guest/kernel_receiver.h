@@ -6,6 +6,7 @@
 #include "core/driver/net_receive.h"
 #include "sim/access/model_access.h"
 #include "sim/guest/model_dma.h"
+#include "sim/guest/napi.h"
 #include "sim/machine/signals.h"
 
 namespace vringlab::sim {
@@ -42,7 +43,8 @@ class DeadSocket {
 
 struct KernelReceiverConfig {
   RxBuffersConfig buffers;
-  bool exits = true;  // a kick leaves a virtual machine; else it is a system call
+  BounceDma* pool = nullptr;   // that buffers bounce through; null: none
+  std::uint64_t defer_ps = 0;  // see Napi
 };
 
 // `Socket`: where packets end, DeadSocket or UdpSocket.
@@ -56,23 +58,21 @@ class KernelReceiver {
                  std::span<std::byte> guest_bytes, const KernelReceiverConfig& config,
                  const typename Socket<Buffers>::Config& socket, KickHost kick_host)
       : core_(&core),
-        ring_(&ring),
-        config_(config),
-        kick_host_(kick_host),
-        dma_(core, iommu),
+        napi_(core, ring, kick_host, config.defer_ps),
+        dma_(core, iommu, config.pool),
         buffers_(dma_, config.buffers),
         socket_(app_core, buffers_, guest_bytes.data(), socket),
         stack_{core, buffers_, guest_bytes.data(), socket_},
         receive_(ring, buffers_, guest_bytes.data() + config.buffers.base.value, stack_) {
     (void)receive_.refill();
-    asleep_ = !ring.enable_callback();
+    napi_.sleep();
   }
   KernelReceiver(const KernelReceiver&) = delete;  // its parts point at one another
   KernelReceiver& operator=(const KernelReceiver&) = delete;
 
   Core& core() { return *core_; }
   const Core& core() const { return *core_; }
-  bool runnable() const { return !done() && !asleep_; }
+  bool runnable() const { return !done() && !napi_.asleep(); }
   bool done() const { return socket_.done(); }
   std::uint64_t received() const { return socket_.packets(); }
   std::uint64_t bytes() const { return socket_.bytes(); }
@@ -85,17 +85,13 @@ class KernelReceiver {
   auto& app() requires(Socket<Buffers>::kIsRead) { return socket_; }
   Signals& signals() requires(Socket<Buffers>::kIsRead) { return socket_.signals(); }
   std::uint64_t dropped() const requires(Socket<Buffers>::kIsRead) { return socket_.dropped(); }
-  std::uint64_t kicks() const { return kicks_; }
-  std::uint64_t interrupts() const { return interrupts_; }
+  std::uint64_t kicks() const { return napi_.kicks(); }
+  std::uint64_t interrupts() const { return napi_.interrupts(); }
 
   // Takes at most one packet.
   void step() {
     step_ps_ = core_->now();
-    if (!polling_) {
-      polling_ = true;
-      poll_ = {};
-      core_->run(operation_index(Op::kNapiPoll));
-    }
+    if (napi_.begin_poll()) poll_ = {};
     if (taken() < kNapiBudget && receive_.receive_one(poll_)) return;
     end_poll();
   }
@@ -103,14 +99,7 @@ class KernelReceiver {
   void used_written(std::uint64_t, bool) {}  // it does not poll for what is not there
 
   // The device called; the guest hears of it at `at_ps`.
-  void called(std::uint64_t at_ps) {
-    if (!asleep_) return;
-    asleep_ = false;
-    core_->idle_until(at_ps);
-    core_->run(operation_index(Op::kGuestInterrupt));
-    ++interrupts_;
-    ring_->disable_callback();
-  }
+  void called(std::uint64_t at_ps) { napi_.interrupt(at_ps); }
 
  private:
   // Reads the headers and gives the packet to the socket.
@@ -129,25 +118,14 @@ class KernelReceiver {
 
   std::uint32_t taken() const { return poll_.packets + poll_.dropped; }
 
-  // A poll that used up its budget is followed by another; one that did not ends with
-  // interrupts on, unless a packet came meanwhile.
   void end_poll() {
     receive_.end_poll(poll_);
-    if (poll_.refilled > 0) core_->run(operation_index(Op::kGuestKickDecision));
-    if (poll_.kick) kick();
-    polling_ = false;
-    if (taken() < kNapiBudget) asleep_ = !ring_->enable_callback();
-  }
-  void kick() {
-    core_->run(operation_index(config_.exits ? Op::kGuestKickExit : Op::kGuestKickSyscall));
-    ++kicks_;
-    kick_host_(*core_);
+    if (poll_.kick) napi_.kick();
+    napi_.end_poll(taken() == kNapiBudget, taken() > 0);
   }
 
   Core* core_;
-  DriverRing<ModelDriverAccess>* ring_;
-  KernelReceiverConfig config_;
-  KickHost kick_host_;
+  Napi<KickHost> napi_;
   ModelDma dma_;
   Buffers buffers_;
   Socket<Buffers> socket_;
@@ -155,10 +133,6 @@ class KernelReceiver {
   NetReceive<DriverRing<ModelDriverAccess>, Buffers, Stack> receive_;
   PollResult poll_;  // the poll at hand
   std::uint64_t step_ps_ = 0;
-  std::uint64_t kicks_ = 0;
-  std::uint64_t interrupts_ = 0;
-  bool polling_ = false;
-  bool asleep_ = false;  // waits for a call
 };
 
 }  // namespace vringlab::sim

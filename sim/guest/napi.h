@@ -11,8 +11,10 @@ namespace vringlab::sim {
 template <class KickHost>
 class Napi {
  public:
-  Napi(Core& core, DriverRing<ModelDriverAccess>& ring, KickHost kick_host)
-      : core_(&core), ring_(&ring), kick_host_(kick_host) {}
+  // `defer_ps`: after a poll that found something, so long with interrupts off until the next.
+  Napi(Core& core, DriverRing<ModelDriverAccess>& ring, KickHost kick_host,
+       std::uint64_t defer_ps = 0)
+      : core_(&core), ring_(&ring), kick_host_(kick_host), defer_ps_(defer_ps) {}
 
   bool asleep() const { return asleep_; }
   std::uint64_t kicks() const { return kicks_; }
@@ -33,13 +35,19 @@ class Napi {
   bool begin_poll() {
     if (polling_) return false;
     polling_ = true;
+    if (deferred_) core_->run(operation_index(Op::kGuestInterrupt));  // of the timer
+    deferred_ = false;
     core_->run(operation_index(Op::kNapiPoll));
     return true;
   }
-  // `again`: its budget ended it. Else it sleeps, unless something came meanwhile.
-  void end_poll(bool again) {
+  // `again`: its budget ended it. Else it sleeps, unless something came meanwhile, or polls
+  // again later if this one `found` something and polls are deferred.
+  void end_poll(bool again, bool found) {
     polling_ = false;
-    if (!again) sleep();
+    if (again) return;
+    deferred_ = found && defer_ps_ > 0;
+    if (!deferred_) return sleep();
+    core_->idle_until(core_->now() + defer_ps_);
   }
   void sleep() { asleep_ = !ring_->enable_callback(); }
   void kick() {
@@ -52,8 +60,10 @@ class Napi {
   Core* core_;
   DriverRing<ModelDriverAccess>* ring_;
   KickHost kick_host_;
-  bool polling_ = false;  // a poll has begun and not ended
-  bool asleep_ = false;   // waits for a call
+  std::uint64_t defer_ps_;
+  bool polling_ = false;   // a poll has begun and not ended
+  bool deferred_ = false;  // the next poll is a timer's
+  bool asleep_ = false;    // waits for a call
   std::uint64_t kicks_ = 0;
   std::uint64_t interrupts_ = 0;
 };

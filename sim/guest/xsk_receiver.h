@@ -11,8 +11,9 @@
 namespace vringlab::sim {
 
 struct XskReceiverConfig {
-  std::uint64_t packets = 0;  // to receive in all
-  std::uint32_t burst = 64;   // frames between two publications by the application
+  std::uint64_t packets = 0;   // to receive in all
+  std::uint32_t burst = 64;    // frames between two publications by the application
+  std::uint64_t defer_ps = 0;  // see Napi
 };
 
 // The softirq: chunks of the fill ring to the virtqueue, frames to the rx ring.
@@ -20,13 +21,14 @@ template <class KickHost>
 class XskReceiveDriver {
  public:
   XskReceiveDriver(Core& core, DriverRing<ModelDriverAccess>& ring, Iommu& iommu,
-                   const XskSocket& socket, ProcessSleep& app, KickHost kick_host)
+                   const XskSocket& socket, ProcessSleep& app, std::uint64_t defer_ps,
+                   KickHost kick_host)
       : core_(&core),
         ring_(&ring),
         socket_(&socket),
         app_(&app),
         memory_(core, Step::kGuestReceive),
-        napi_(core, ring, kick_host),
+        napi_(core, ring, kick_host, defer_ps),
         dma_(core, iommu),
         umem_(dma_, socket.umem_config()),
         xsk_(ring, umem_, socket.addresses(), socket.frames(), ring.state().size, memory_) {
@@ -75,9 +77,8 @@ class XskReceiveDriver {
     dropped_ += step_.dropped;
     if (step_.kick) napi_.kick();
     if (step_.received > 0) app_->wake(*core_);
-    if (taken_ == kNapiBudget) return napi_.end_poll(true);
-    napi_.end_poll(false);
-    ask_for_chunks();
+    napi_.end_poll(taken_ == kNapiBudget, taken_ > 0);
+    if (napi_.asleep()) ask_for_chunks();
   }
   // A ring that lacks buffers can't be filled by a call of the device alone.
   void ask_for_chunks() {
@@ -184,7 +185,7 @@ class XskReceiver {
               const XskSocket& socket, const XskReceiverConfig& config, KickHost kick_host)
       : socket_(socket),
         sleep_(app_core, signals_),
-        driver_(core, ring, iommu, socket_, sleep_, kick_host),
+        driver_(core, ring, iommu, socket_, sleep_, config.defer_ps, kick_host),
         app_(app_core, socket_, config, sleep_, driver_, signals_) {
     driver_.start();
   }

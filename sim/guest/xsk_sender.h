@@ -80,7 +80,7 @@ class XskSendDriver {
     if (app_->asleep() && writable()) app_->wake(*core_);
     const bool again = taken_ == kNapiBudget;
     if (!again) memory_.store_index(socket_->need_wakeup(), 1);
-    napi_.end_poll(again);
+    napi_.end_poll(again, false);
   }
   // A socket can be written to while its tx ring is at most half full.
   bool writable() const {

@@ -2,11 +2,12 @@
 // and an IOTLB that has to be told of every unmap, at once or later.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <utility>
+#include <vector>
+
+#include "sim/machine/io_domain.h"
 
 namespace vringlab::sim {
 
@@ -32,77 +33,82 @@ struct IommuCounters {
   std::uint64_t tree_searches = 0;  // I/O addresses that no cache had
 };
 
-// The invalidation queue of the IOMMU: it serves one request at a time, whoever asks.
-struct InvalidationQueue {
-  std::uint64_t free_ps = 0;
-
-  // When a request of `at_ps` that takes `cost_ps` is done.
-  std::uint64_t serve(std::uint64_t at_ps, std::uint64_t cost_ps) {
-    free_ps = std::max(free_ps, at_ps) + cost_ps;
-    return free_ps;
-  }
+// Where a range is in I/O addresses.
+struct IoRange {
+  std::uint32_t page = 0;  // the first
+  bool cached = false;     // had without a search of the tree of all
 };
 
 // One processor's part: its cache of I/O addresses and, in lazy mode, what it has unmapped
 // and not told the IOTLB.
 class Iommu {
  public:
-  Iommu(const IommuConfig& config, InvalidationQueue& queue) : config_(config), queue_(&queue) {}
+  Iommu(const IommuConfig& config, IoDomain& domain) : config_(config), domain_(&domain) {
+    waiting_.reserve(config.flush_entries);
+  }
 
   IommuMode mode() const { return config_.mode; }
   bool maps() const { return config_.mode >= IommuMode::kLazy; }
   const IommuCounters& counters() const { return counters_; }
 
-  // An I/O address for so many pages; false: the tree of all had to be searched.
-  bool take_address(std::uint32_t pages) {
+  // So many pages of memory from `memory` on.
+  IoRange map(std::uint32_t memory, std::uint32_t pages) {
     ++counters_.maps;
     counters_.mapped_pages += pages;
-    if (pages <= config_.cached_pages && free_[order(pages)] > 0) {
-      --free_[order(pages)];
-      return true;
-    }
-    ++counters_.tree_searches;
-    return false;
+    const IoRange range = take(pages);
+    counters_.tree_searches += range.cached ? 0 : 1;
+    domain_->enter(range.page, memory, pages);
+    return range;
   }
 
-  // A range was unmapped at `now_ps`; true: the IOTLB has to be told now.
-  bool give_address(std::uint32_t pages, std::uint64_t now_ps) {
+  // What was mapped there, at `now_ps`; true: the IOTLB has to be told now.
+  bool unmap(std::uint32_t page, std::uint32_t pages, std::uint64_t now_ps) {
     ++counters_.unmaps;
     counters_.mapped_pages -= pages;
-    if (config_.mode == IommuMode::kStrict) {
-      keep(pages);
-      return true;
-    }
-    if (pending_ == 0) first_ps_ = now_ps;
-    ++pending_;
-    ++waiting_[order(std::min(pages, 2 * config_.cached_pages))];
-    return pending_ >= config_.flush_entries || now_ps >= first_ps_ + config_.flush_ps;
+    domain_->remove(page, pages);
+    if (waiting_.empty()) first_ps_ = now_ps;
+    waiting_.push_back({page, pages});
+    return config_.mode == IommuMode::kStrict || waiting_.size() >= config_.flush_entries ||
+           now_ps >= first_ps_ + config_.flush_ps;
   }
 
   // The IOTLB is told at `now_ps`: when it is done. What waited for it may be used again.
   std::uint64_t invalidate(std::uint64_t now_ps, std::uint64_t cost_ps) {
     ++counters_.invalidations;
-    pending_ = 0;
-    for (std::size_t i = 0; i < free_.size(); ++i) free_[i] += std::exchange(waiting_[i], 0u);
-    return queue_->serve(now_ps, cost_ps);
+    if (config_.mode == IommuMode::kLazy) domain_->forget_all();
+    for (const Unmapped& range : waiting_) {
+      if (config_.mode == IommuMode::kStrict) domain_->forget(range.page, range.pages);
+      free_[order(range.pages)].push_back(range.page);
+    }
+    waiting_.clear();
+    return domain_->invalidations.serve(now_ps, cost_ps);
   }
 
  private:
+  struct Unmapped {
+    std::uint32_t page;
+    std::uint32_t pages;
+  };
   static constexpr std::size_t kOrders = 32;
   static std::size_t order(std::uint32_t pages) {
     return static_cast<std::size_t>(std::bit_width(pages - 1));
   }
-  void keep(std::uint32_t pages) {
-    if (pages <= config_.cached_pages) ++free_[order(pages)];
+
+  // The last one given back is taken first.
+  IoRange take(std::uint32_t pages) {
+    std::vector<std::uint32_t>& free = free_[order(pages)];
+    if (free.empty()) return {domain_->grow(1u << order(pages)), false};
+    const std::uint32_t page = free.back();
+    free.pop_back();
+    return {page, pages <= config_.cached_pages};
   }
 
   IommuConfig config_;
-  InvalidationQueue* queue_;
+  IoDomain* domain_;
   IommuCounters counters_;
-  std::array<std::uint32_t, kOrders> free_{};     // addresses that can be had at once, by size
-  std::array<std::uint32_t, kOrders> waiting_{};  // that can after the next flush
-  std::uint32_t pending_ = 0;                     // unmaps that the IOTLB was not told of
-  std::uint64_t first_ps_ = 0;                    // when the first of them was
+  std::array<std::vector<std::uint32_t>, kOrders> free_;  // addresses that can be had, by size
+  std::vector<Unmapped> waiting_;                         // that can after the next invalidation
+  std::uint64_t first_ps_ = 0;                            // when the first of them was unmapped
 };
 
 }  // namespace vringlab::sim

@@ -2,14 +2,6 @@
 
 namespace vringlab::sim {
 
-IommuConfig iommu_config(const Scenario& s) {
-  const IommuMode mode = s.iommu == "off"           ? IommuMode::kOff
-                         : s.iommu == "passthrough" ? IommuMode::kPassthrough
-                         : s.iommu == "lazy"        ? IommuMode::kLazy
-                                                    : IommuMode::kStrict;
-  return {.mode = mode};
-}
-
 XskLayout place_xsk(const Scenario& s, Layout& guest) {
   XskLayout layout;
   layout.ring_size = s.xsk_ring;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sim/guest/xsk_socket.h"
-#include "sim/machine/iommu.h"
 #include "sim/run/net_machine.h"
 
 namespace vringlab::sim {
@@ -13,8 +12,6 @@ concept HasApp = requires(Guest guest) {
   guest.app();
   guest.signals();
 };
-
-IommuConfig iommu_config(const Scenario& scenario);
 
 // The rings and the umem of an AF_XDP socket: a chunk for each place in a ring or virtqueue
 // that can hold one.

@@ -103,7 +103,8 @@ NetMachine::NetMachine(const Scenario& s, const MemorySizes& sizes, CoreId cores
               arena_.bytes().data()),
       operations(build_operations(s.plan, kernel_, machine.costs, sink.costs)),
       memory({{GuestAddr{0}, guest_bytes()}}),
-      pages(sizes.guest_bytes) {}
+      pages(sizes.guest_bytes),
+      io(s.iotlb_entries) {}
 
 NetQueue::NetQueue(NetMachine& net, const Scenario& s, const QueueLayout& layout, Core& guest,
                    Core& worker, Core& control)
@@ -128,6 +129,15 @@ NetQueue::NetQueue(NetMachine& net, const Scenario& s, const QueueLayout& layout
 
 DeviceRing<ModelAccess, ModelPayload> NetQueue::device_ring() {
   return {ModelAccess(context, areas_, plan_), ModelPayload(context, net_.memory), layout_.ring};
+}
+
+void NetQueue::put_behind(IoDomain& domain) {
+  const QueueConfig& ring = layout_.ring;
+  context.iommu = {.domain = &domain,
+                   .ring_pages = static_cast<std::uint32_t>(
+                       page_span(ring.desc.value, desc_bytes(ring.size)) +
+                       page_span(ring.avail.value, avail_bytes(ring.size, true)) +
+                       page_span(ring.used.value, used_bytes(ring.size, true)))};
 }
 
 FramePool NetQueue::frames() const {

@@ -87,6 +87,7 @@ class NetMachine {
   std::vector<Operation> operations;
   GuestMemory memory;
   GuestPages pages;
+  IoDomain io;  // of all queues that are behind an IOMMU
 };
 
 // Distance between two cores by the scenario's name for it.
@@ -106,6 +107,8 @@ class NetQueue {
 
   DeviceRing<ModelAccess, ModelPayload> device_ring();
   FramePool frames() const;
+  // From now on the device sees I/O addresses.
+  void put_behind(IoDomain& domain);
 
  private:
   NetMachine& net_;

@@ -79,7 +79,7 @@ RunResult collect(World& world) {
   r.cores.push_back(core_result("generator", world.generator_core));
   if (world.app_core != nullptr) r.cores.push_back(core_result("app", *world.app_core));
   if constexpr (HasApp<decltype(world.guest)>) r.dropped += world.guest.dropped();
-  r.dma = dma_result(world.iommu);
+  world.dma.add_to(r.dma);
   return r;
 }
 

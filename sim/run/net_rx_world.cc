@@ -5,23 +5,19 @@
 namespace vringlab::sim {
 namespace {
 
-bool by_kernel(const Scenario& s) { return s.guest == "vm-kernel" || s.guest == "vm-udp"; }
-
-RxBuffersConfig fragments_of(const Scenario& s) {
-  if (!by_kernel(s)) return {};
-  return {
-      .base = {}, .fragments = fragment_count(s), .fragment_bytes = s.fragment_bytes, .sizing = {}};
-}
-
-RxLayout lay_out(const Scenario& s, MemorySizes& sizes, RxBuffersConfig& fragments,
-                 XskLayout& xsk) {
+RxLayout lay_out(const Scenario& s, MemorySizes& sizes, KernelRxLayout& kernel, XskLayout& xsk) {
   Layout guest(s.ring_offset);
-  const bool own = by_kernel(s) || s.guest == "vm-xsk";  // buffers of another kind
+  // Guests whose kernel receives have buffers of another kind.
+  const bool own = cuts_buffers(s) || s.guest == "vm-xsk";
   const RxLayout layout = place_rx(s, guest, sizes.host_bytes, own ? 0 : s.ring_size);
-  fragments.base = {guest.place(std::uint64_t{fragments.fragments} * fragments.fragment_bytes)};
+  kernel = place_kernel_rx(s, guest);
   if (s.guest == "vm-xsk") xsk = place_xsk(s, guest);
   sizes.guest_bytes = guest.end();
   return layout;
+}
+
+std::uint64_t defer_ps(const Scenario& s) {
+  return static_cast<std::uint64_t>(std::llround(s.napi_defer_us * 1e6));
 }
 
 }  // namespace
@@ -37,10 +33,8 @@ ReceiverConfig receiver_config(const Scenario& s) {
 
 template <class Guest>
 NetRxWorld<Guest>::NetRxWorld(const Scenario& s)
-    : fragments_(fragments_of(s)),
-      layout_(lay_out(s, sizes_, fragments_, xsk_)),
+    : layout_(lay_out(s, sizes_, kernel_, xsk_)),
       net(s, sizes_, HasApp<Guest> ? 5 : 4),
-      iommu(iommu_config(s), invalidations),
       guest_core(net.machine, kGuestCore, net.operations, net.tlb_pages()),
       worker_core(net.machine, kWorkerCore, net.operations, net.tlb_pages()),
       control_core(net.machine, kControlCore, net.operations, net.tlb_pages()),
@@ -50,6 +44,7 @@ NetRxWorld<Guest>::NetRxWorld(const Scenario& s)
                    : nullptr),
       rx(net, s, layout_, guest_core, worker_core, control_core, generator_core, 0,
          s.skip_polls && s.offered_pps == 0),
+      dma(s, net, kernel_, rx.queue),
       worker(worker_core, rx.device, rx.queue.context, rx.queue.mapping, rx.queue.ring(),
              {.busy_poll_ps = static_cast<std::uint64_t>(std::llround(s.busy_poll_us * 1e6)),
               .late = Op::kUnmodelledRxLate}),
@@ -62,36 +57,36 @@ NetRxWorld<Guest>::NetRxWorld(const Scenario& s)
 }
 
 template <class Guest>
+KernelReceiverConfig NetRxWorld<Guest>::kernel_config(const Scenario& s) {
+  return {.buffers = kernel_.fragments, .pool = dma.pool(), .defer_ps = defer_ps(s)};
+}
+
+template <class Guest>
 Guest NetRxWorld<Guest>::make_guest(const Scenario& s) {
   const KickHost<Worker> kick_host{&worker, &rx.queue.bells, false};
   if constexpr (std::is_same_v<Guest, PmdReceiver>) {
     return {guest_core, rx.queue.driver, rx.queue.frames(), receiver_config(s), kick_host};
   } else if constexpr (std::is_same_v<Guest, XskRxGuest>) {
-    return {guest_core,
-            *app_core,
-            rx.queue.driver,
-            iommu,
-            XskSocket(xsk_, net.guest_bytes()),
-            XskReceiverConfig{.packets = s.packets, .burst = s.guest_burst},
-            kick_host};
+    return {
+        guest_core,
+        *app_core,
+        rx.queue.driver,
+        dma.iommu,
+        XskSocket(xsk_, net.guest_bytes()),
+        XskReceiverConfig{.packets = s.packets, .burst = s.guest_burst, .defer_ps = defer_ps(s)},
+        kick_host};
   } else if constexpr (HasApp<Guest>) {
     return {guest_core,
             *app_core,
             rx.queue.driver,
-            iommu,
+            dma.iommu,
             net.guest_bytes(),
-            KernelReceiverConfig{.buffers = fragments_},
+            kernel_config(s),
             {.packets = s.packets, .receive_buffer_bytes = s.receive_buffer_bytes},
             kick_host};
   } else {
-    return {guest_core,
-            guest_core,
-            rx.queue.driver,
-            iommu,
-            net.guest_bytes(),
-            KernelReceiverConfig{.buffers = fragments_},
-            {.packets = s.packets},
-            kick_host};
+    return {guest_core,        guest_core,       rx.queue.driver,        dma.iommu,
+            net.guest_bytes(), kernel_config(s), {.packets = s.packets}, kick_host};
   }
 }
 

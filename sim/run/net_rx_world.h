@@ -10,6 +10,7 @@
 #include "sim/host/kick_host.h"
 #include "sim/host/vhost_worker.h"
 #include "sim/run/guest_kinds.h"
+#include "sim/run/kernel_rx.h"
 #include "sim/run/rx_side.h"
 
 namespace vringlab::sim {
@@ -40,25 +41,25 @@ class NetRxWorld {
 
  private:
   MemorySizes sizes_;
-  RxBuffersConfig fragments_;  // of a guest kernel
-  XskLayout xsk_;              // of a guest with AF_XDP
+  KernelRxLayout kernel_;
+  XskLayout xsk_;  // of a guest with AF_XDP
   RxLayout layout_;
 
  public:
   NetMachine net;
-  InvalidationQueue invalidations;
-  Iommu iommu;
   Core guest_core;
   Core worker_core;
   Core control_core;
   Core generator_core;
   std::unique_ptr<Core> app_core;
   RxSide rx;
+  KernelRxDma dma;
   Worker worker;
   Guest guest;
   Invalidator invalidator;
 
  private:
+  KernelReceiverConfig kernel_config(const Scenario& scenario);
   Guest make_guest(const Scenario& scenario);
 };
 

@@ -54,7 +54,7 @@ RunResult collect(World& world) {
   if (world.fourth_core != nullptr)
     r.cores.push_back(
         core_result(HasApp<decltype(world.guest)> ? "app" : "reader", *world.fourth_core));
-  r.dma = dma_result(world.iommu);
+  world.dma.add_to(r.dma);
   return r;
 }
 

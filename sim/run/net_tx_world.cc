@@ -56,7 +56,6 @@ template <class Guest>
 NetTxWorld<Guest>::NetTxWorld(const Scenario& s)
     : layout_(lay_out<Guest>(s, sizes_, xsk_)),
       net(s, sizes_, has_fourth_core<Guest>(s) ? 4 : 3),
-      iommu(iommu_config(s), invalidations),
       guest_core(net.machine, kGuestCore, net.operations, net.tlb_pages()),
       worker_core(net.machine, kWorkerCore, net.operations, net.tlb_pages()),
       control_core(net.machine, kControlCore, net.operations, net.tlb_pages()),
@@ -66,6 +65,7 @@ NetTxWorld<Guest>::NetTxWorld(const Scenario& s)
               : nullptr),
       tx(net, s, layout_, guest_core, worker_core, control_core,
          HasApp<Guest> ? nullptr : fourth_core.get()),
+      dma(s, net, {}, tx.queue),
       worker(worker_core, tx.device, tx.queue.context, tx.queue.mapping, tx.queue.ring(),
              {.busy_poll_ps = static_cast<std::uint64_t>(std::llround(s.busy_poll_us * 1e6)),
               .inline_packets = s.inline_packets}),
@@ -82,7 +82,7 @@ Guest NetTxWorld<Guest>::make_guest(const Scenario& s) {
   const Arrivals arrivals(period_ps(s.offered_pps), s.arrival == "poisson", s.seed);
   const KickHost<Worker> kick_host{&worker, &tx.queue.bells, s.inline_packets > 0};
   if constexpr (HasApp<Guest>) {
-    return {guest_core,    *fourth_core, tx.queue.driver, iommu,    {xsk_, net.guest_bytes()},
+    return {guest_core,    *fourth_core, tx.queue.driver, dma.iommu, {xsk_, net.guest_bytes()},
             xsk_config(s), arrivals,     tx.latency,      kick_host};
   } else {
     return {guest_core, tx.queue.driver, tx.queue.frames(), testpmd_config(s),

@@ -8,6 +8,7 @@
 #include "sim/host/kick_host.h"
 #include "sim/host/vhost_worker.h"
 #include "sim/run/guest_kinds.h"
+#include "sim/run/kernel_rx.h"
 #include "sim/run/tx_side.h"
 
 namespace vringlab::sim {
@@ -40,13 +41,12 @@ class NetTxWorld {
 
  public:
   NetMachine net;
-  InvalidationQueue invalidations;
-  Iommu iommu;
   Core guest_core;
   Core worker_core;
   Core control_core;
   std::unique_ptr<Core> fourth_core;
   TxSide tx;
+  KernelRxDma dma;
   Worker worker;
   Guest guest;
   Invalidator invalidator;

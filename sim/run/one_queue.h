@@ -28,11 +28,6 @@ void clear_app_woke(World& world) {
   if constexpr (HasApp<decltype(world.guest)>) world.guest.signals() = {};
 }
 
-inline DmaResult dma_result(const Iommu& iommu) {
-  const IommuCounters& dma = iommu.counters();
-  return {dma.maps, dma.unmaps, dma.invalidations, dma.tree_searches, dma.mapped_pages};
-}
-
 // Fills in what guest, worker and mapping did; ends the mapping. `side`: the device's
 // half, with queue and latency.
 template <class World>

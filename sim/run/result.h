@@ -55,6 +55,9 @@ struct DmaResult {
   std::uint64_t invalidations = 0;  // of the IOTLB, that were waited for
   std::uint64_t tree_searches = 0;  // for I/O addresses that no cache had
   std::uint64_t mapped_pages = 0;   // at the end
+  std::uint64_t iotlb_misses = 0;   // of the device's accesses
+  std::uint64_t bounced_bytes = 0;  // copied into a pool and out of it
+  std::uint64_t pool_slots = 0;     // of a pool, in use at the end
 };
 
 struct RunResult {

@@ -41,14 +41,12 @@ void check_guest(const Scenario& s) {
 // A frame that no buffer can ever take would be dropped for ever.
 void check_receive(const Scenario& s) {
   if (s.workload != "rx" && s.workload != "io" && s.workload != "macswap") return;
-  // A kernel's buffers are at least this long; it has no other knob for them.
-  constexpr std::uint32_t kKernelBufferBytes = 1514;
   const bool kernel = s.guest == "vm-kernel" || s.guest == "vm-udp";
   if ((kernel || s.guest == "vm-xsk") && s.rx_buffer_bytes != Scenario{}.rx_buffer_bytes)
     refuse("rx_buffer_bytes", s.rx_buffer_bytes, "as it is by default where guest is " + s.guest);
   const std::uint64_t room = s.guest == "vm-xsk"
                                  ? XskLayout{}.chunk_bytes - kXdpPacketHeadroom
-                                 : std::uint64_t{kernel ? kKernelBufferBytes : s.rx_buffer_bytes} *
+                                 : std::uint64_t{kernel ? s.min_buffer_bytes : s.rx_buffer_bytes} *
                                        (s.mergeable ? std::min(s.ring_size, 64u) : 1);
   if (s.packet_bytes > room)
     refuse("packet_bytes", s.packet_bytes, "at most what the receive buffers of a packet hold");
@@ -103,22 +101,44 @@ void check_xsk(const Scenario& s) {
   constexpr std::uint32_t kChunk = XskLayout{}.chunk_bytes;
   if (s.packet_bytes > kChunk)
     refuse("packet_bytes", s.packet_bytes, "at most 4096 where guest is vm-xsk");
+  if (s.iommu == "swiotlb")
+    refuse("iommu", "\"swiotlb\"", "another one where guest is vm-xsk: no pool takes a umem");
   if (s.workload == "tx" && s.indirect && s.iommu != "off")
     refuse("indirect", "true", "false behind an IOMMU");
   if (find_sink(s.sink).is_read() && s.workload == "tx")
     refuse("sink", "\"" + s.sink + "\"", "one that is not read where guest is vm-xsk");
 }
 
+// A bounce pool takes all buffers of the ring, or it would be the bound.
+void check_pool(const Scenario& s) {
+  if (s.iommu != "swiotlb") return;
+  if (s.dma_merge && s.fragment_bytes > kSwiotlbMaxBytes)
+    refuse("fragment_bytes", s.fragment_bytes, "at most 262144 where a pool takes it whole");
+  constexpr std::uint32_t kLongest = 2;  // slots of a buffer
+  const std::uint64_t slots =
+      s.dma_merge ? std::uint64_t{kernel_fragments(s)} * (s.fragment_bytes / kSwiotlbSlotBytes)
+                  : std::uint64_t{s.ring_size} * kLongest;
+  if (s.swiotlb_slots < slots)
+    refuse("swiotlb_slots", s.swiotlb_slots,
+           "at least " + std::to_string(slots) + " for this ring");
+}
+
 // Guests whose kernel, or a process on it, sends or receives.
 void check_kernel_guest(const Scenario& s) {
-  one_of("iommu", s.iommu, {"off", "passthrough", "lazy", "strict"});
+  one_of("iommu", s.iommu, {"off", "passthrough", "lazy", "strict", "swiotlb"});
   in_range<std::uint32_t>("fragment_bytes", s.fragment_bytes, 4096, 1u << 20);
+  in_range<std::uint32_t>("iotlb_entries", s.iotlb_entries, 1, 65536);
+  in_range<std::uint32_t>("swiotlb_slots", s.swiotlb_slots, 128, 32768);
   if (s.fragment_bytes % 4096 != 0) refuse("fragment_bytes", s.fragment_bytes, "whole pages");
+  in_range<std::uint32_t>("min_buffer_bytes", s.min_buffer_bytes, 42, 4084);
+  in_range("napi_defer_us", s.napi_defer_us, 0.0, 1e6);
+  const bool receives = cuts_buffers(s) || (s.guest == "vm-xsk" && s.workload == "rx");
+  if (s.napi_defer_us != 0 && !receives)
+    refuse("napi_defer_us", s.napi_defer_us, "0 unless a guest's kernel receives");
   in_range<std::uint32_t>("receive_buffer_bytes", s.receive_buffer_bytes, 256, 1u << 28);
-  const bool fragments = s.workload == "rx" && (s.guest == "vm-kernel" || s.guest == "vm-udp");
-  if (s.dma_merge && !fragments)
+  if (s.dma_merge && !cuts_buffers(s))
     refuse("dma_merge", "true", "false unless a guest's kernel receives into its own buffers");
-  if (s.iommu != "off" && !fragments && s.guest != "vm-xsk")
+  if (s.iommu != "off" && !cuts_buffers(s) && s.guest != "vm-xsk")
     refuse("iommu", "\"" + s.iommu + "\"", "off unless guest is vm-kernel, vm-udp or vm-xsk");
   if (s.guest != "vm-kernel" && s.guest != "vm-udp" && s.guest != "vm-xsk") return;
   const std::string guest = "\"" + s.guest + "\"";
@@ -128,9 +148,11 @@ void check_kernel_guest(const Scenario& s) {
   if (s.zerocopy) refuse("zerocopy", "true", "false where guest is " + s.guest);
   if (s.split_header) refuse("split_header", "true", "false where guest is " + s.guest);
   if (s.workload == "tx") return;
-  if (fragments && std::uint64_t{fragment_count(s)} * s.fragment_bytes > std::uint64_t{1} << 30)
+  if (cuts_buffers(s) && std::uint64_t{kernel_fragments(s)} * s.fragment_bytes > std::uint64_t{1}
+                                                                                     << 30)
     refuse("fragment_bytes", s.fragment_bytes,
            "such that fragments for ring_size and receive_buffer_bytes are at most 1 GiB");
+  check_pool(s);
   if (!s.mergeable) refuse("mergeable", "false", "true where guest is " + s.guest);
   if (s.indirect) refuse("indirect", "true", "false where it receives by " + s.guest);
 }
@@ -202,12 +224,17 @@ void check_device(const Scenario& s) {
 
 }  // namespace
 
-std::uint32_t fragment_count(const Scenario& s) {
+bool cuts_buffers(const Scenario& s) {
+  return s.workload == "rx" && (s.guest == "vm-kernel" || s.guest == "vm-udp");
+}
+
+std::uint32_t kernel_fragments(const Scenario& s) {
   constexpr std::uint32_t kLongestBuffer = 4096;
-  constexpr std::uint32_t kShortestBuffer = 1536;
+  constexpr std::uint32_t kHeader = sizeof(VirtioNetHdr);
   constexpr std::uint32_t kSpare = 8;
   const std::uint32_t each = s.fragment_bytes / kLongestBuffer;
-  const std::uint32_t waiting = s.guest == "vm-udp" ? s.receive_buffer_bytes / kShortestBuffer : 0;
+  const std::uint32_t waiting =
+      s.guest == "vm-udp" ? s.receive_buffer_bytes / (s.min_buffer_bytes + kHeader) : 0;
   return (s.ring_size + each - 1) / each + waiting + kSpare;
 }
 

@@ -80,10 +80,15 @@ struct Scenario {
   std::uint32_t packet_bytes = 64;    // frame length, virtio-net header not counted
   std::uint32_t guest_burst = 32;     // frames between two publications of avail.idx
   bool mergeable = true;              // MRG_RXBUF negotiated
-  std::string iommu = "off";          // of a guest kernel: off, passthrough, lazy, strict
-  bool dma_merge = false;             // one mapping a fragment; else one a buffer
-  std::uint32_t fragment_bytes = 32768;         // that its receive buffers are cut from
-  std::uint32_t rx_buffer_bytes = 2048;         // of a receive buffer, its header apart
+  // Of a guest kernel: off, passthrough, lazy, strict; swiotlb: all bounces.
+  std::string iommu = "off";
+  bool dma_merge = false;                 // one mapping a fragment; else one a buffer
+  std::uint32_t fragment_bytes = 32768;   // that its receive buffers are cut from
+  std::uint32_t iotlb_entries = 64;       // pages that the IOTLB holds for the device
+  std::uint32_t swiotlb_slots = 4096;     // of 2 KiB, in the bounce pool of a guest core
+  std::uint32_t rx_buffer_bytes = 2048;   // of a receive buffer, its header apart
+  std::uint32_t min_buffer_bytes = 1514;  // of packet, that a receiving kernel's buffer takes
+  double napi_defer_us = 0;  // after a poll that found something until the next, interrupts off
   std::uint32_t xsk_ring = 2048;                // entries of each ring of an AF_XDP socket
   std::uint32_t receive_buffer_bytes = 212992;  // of a UDP socket: memory of packets that wait
   bool split_header = false;                    // header in a descriptor of its own
@@ -135,10 +140,17 @@ struct Scenario {
   bool skip_polls = true;      // empty guest polls are accounted in a row, not stepped
 };
 
+// Does the guest's kernel receive into buffers cut from fragments?
+bool cuts_buffers(const Scenario& scenario);
+
 // How many fragments a receiving kernel has: for all buffers of the ring, however long, some in
 // the stack, and one for each packet that may wait in a socket. Each of these may hold one alone,
 // those around it being dropped.
-std::uint32_t fragment_count(const Scenario& scenario);
+std::uint32_t kernel_fragments(const Scenario& scenario);
+
+// Of a bounce pool, and the longest mapping it takes: as Linux has them.
+inline constexpr std::uint32_t kSwiotlbSlotBytes = 2048;
+inline constexpr std::uint32_t kSwiotlbMaxBytes = 128 * kSwiotlbSlotBytes;
 
 // How many cores the workers have.
 std::uint32_t worker_core_count(const Scenario& scenario);

@@ -81,6 +81,8 @@ TEST(CheckScenario, whole_numbers) {
       {&S::weight_packets, "weight_packets", 0, 1, 1048576, 1048577, "between 1 and 1048576"},
       {&S::weight_bytes, "weight_bytes", 0, 1, 1073741824, 1073741825, "between 1 and 1073741824"},
       {&S::rx_buffer_bytes, "rx_buffer_bytes", 63, 64, 1048576, 1048577, "between 64 and 1048576"},
+      {&S::iotlb_entries, "iotlb_entries", 0, 1, 65536, 65537, "between 1 and 65536"},
+      {&S::swiotlb_slots, "swiotlb_slots", 127, 128, 32768, 32769, "between 128 and 32768"},
       {&S::tap_entries, "tap_entries", 0, 1, 65536, 65537, "between 1 and 65536"},
       {&S::zerocopy_min_bytes, "zerocopy_min_bytes", 13, 14, 65549, 65550, "between 14 and 65549"},
       {&S::queue_pairs, "queue_pairs", 0, 1, 5, 6, "between 1 and 5"},
@@ -469,6 +471,21 @@ TEST(CheckScenario, an_af_xdp_socket_has_room_for_what_it_is_given) {
   const auto receives = [](auto change) { return refusal_of("vm-xsk", "rx", change); };
   EXPECT_EQ(receives([](Scenario& s) { s.packet_bytes = 3840; }), "");
   EXPECT_NE(receives([](Scenario& s) { s.packet_bytes = 3841; }), "");
+}
+
+TEST(CheckScenario, polls_are_deferred_where_a_kernel_receives) {
+  for (const char* guest : {"vm-kernel", "vm-udp", "vm-xsk"}) {
+    EXPECT_EQ(refusal_of(guest, "rx", [](Scenario& s) { s.napi_defer_us = 1e6; }), "");
+    EXPECT_NE(refusal_of(guest, "rx", [](Scenario& s) { s.napi_defer_us = 1e6 + 1; }), "");
+    EXPECT_NE(refusal_of(guest, "rx", [](Scenario& s) { s.napi_defer_us = kNan; }), "");
+  }
+  EXPECT_NE(refusal_of("vm-xsk", "tx", [](Scenario& s) { s.napi_defer_us = 1; }), "");
+  EXPECT_NE(refusal_with([](Scenario& s) { s.napi_defer_us = 1; }), "");
+  for (const std::uint32_t bytes : {0u, 41u, 4085u})
+    EXPECT_NE(refusal_of("vm-kernel", "rx", [&](Scenario& s) { s.min_buffer_bytes = bytes; }), "");
+  for (const std::uint32_t bytes : {42u, 4084u})
+    EXPECT_EQ(refusal_of("vm-kernel", "rx", [&](Scenario& s) { s.min_buffer_bytes = bytes; }), "");
+  EXPECT_NE(refusal_of("vm-xsk", "rx", [](Scenario& s) { s.iommu = "swiotlb"; }), "");
 }
 
 TEST(CheckScenario, packets_that_wait_in_a_socket_fit_into_memory) {

@@ -37,6 +37,7 @@ class CountingDma {
     mapped_bytes_ -= at->second.len;
     live_.erase(at);
   }
+  void unmap_unsynced(DmaAddr dma, std::uint32_t len, DmaDirection way) { unmap(dma, len, way); }
   void sync_for_cpu(DmaAddr dma, std::uint32_t len, DmaDirection way) { sync(dma, len, way); }
   void sync_for_device(DmaAddr dma, std::uint32_t len, DmaDirection way) { sync(dma, len, way); }
 

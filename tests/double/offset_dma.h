@@ -22,6 +22,7 @@ struct OffsetDma {
     return DmaAddr{addr.value + kOffset};
   }
   void unmap(DmaAddr, std::uint32_t, DmaDirection) { --mapped; }
+  void unmap_unsynced(DmaAddr, std::uint32_t, DmaDirection) { --mapped; }
   void sync_for_cpu(DmaAddr, std::uint32_t, DmaDirection) { ++syncs; }
   void sync_for_device(DmaAddr, std::uint32_t, DmaDirection) { ++syncs; }
 };

@@ -46,7 +46,7 @@ def test_the_table_has_each_row_once():
     assert [row["id"] for row in table.rows] == list(RATES)
 
 
-@pytest.mark.parametrize("iommu", ["off", "passthrough", "lazy", "strict"])
+@pytest.mark.parametrize("iommu", ["off", "passthrough", "lazy", "strict", "swiotlb"])
 @pytest.mark.parametrize("merge", [False, True])
 def test_mappings_are_counted(iommu, merge):
     asked = RECEIVE.replace(iommu=iommu, dma_merge=merge, packets=5000)
@@ -54,11 +54,13 @@ def test_mappings_are_counted(iommu, merge):
     assert result == vl.run(asked)
     dma = result.dma
     if iommu in ("off", "passthrough"):
-        assert dma == vl.DmaResult(0, 0, 0, 0, 0)
+        assert dma == vl.DmaResult(*[0] * 8)
     else:
         assert dma.maps > dma.unmaps > 0
         per_packet = dma.unmaps / result.packets
         assert per_packet == pytest.approx(1 / 21 if merge else 1, rel=0.1)
+        assert (dma.bounced_bytes > 0) == (dma.pool_slots > 0) == (iommu == "swiotlb")
+        assert (dma.iotlb_misses > 0) == (dma.mapped_pages > 0) == (iommu != "swiotlb")
     for core in result.cores:
         assert sum(row.ps for row in core.ledger) == core.busy_ps
 
