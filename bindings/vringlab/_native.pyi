@@ -365,10 +365,28 @@ class Scenario:
     def invalidations_per_s(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None:
         ...
     @property
+    def iotlb_entries(self) -> int:
+        ...
+    @iotlb_entries.setter
+    def iotlb_entries(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
     def message_bytes(self) -> int:
         ...
     @message_bytes.setter
     def message_bytes(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def min_buffer_bytes(self) -> int:
+        ...
+    @min_buffer_bytes.setter
+    def min_buffer_bytes(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def napi_defer_us(self) -> float:
+        ...
+    @napi_defer_us.setter
+    def napi_defer_us(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None:
         ...
     @property
     def nic_pps(self) -> float:
@@ -447,6 +465,12 @@ class Scenario:
         ...
     @stream_ms.setter
     def stream_ms(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        ...
+    @property
+    def swiotlb_slots(self) -> int:
+        ...
+    @swiotlb_slots.setter
+    def swiotlb_slots(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...
     @property
     def tap_entries(self) -> int:
@@ -586,13 +610,22 @@ class BlkResult:
         ...
 class DmaResult:
     @property
+    def bounced_bytes(self) -> int:
+        ...
+    @property
     def invalidations(self) -> int:
+        ...
+    @property
+    def iotlb_misses(self) -> int:
         ...
     @property
     def mapped_pages(self) -> int:
         ...
     @property
     def maps(self) -> int:
+        ...
+    @property
+    def pool_slots(self) -> int:
         ...
     @property
     def tree_searches(self) -> int:
@@ -764,6 +797,6 @@ def with_parameters(scenario: Scenario, names: collections.abc.Sequence[str], va
     The scenario with the parameters that concern it.
     """
 compiler: str = 'GCC 12.2.0'
-cost_names: tuple = ('stac_clac', 'lfence_floor', 'barrier_drain', 'access_ok', 'address_mask', 'separate_fixup', 'plain_access', 'copy_startup', 'copy_bytes', 'iov_iter', 'hardened_usercopy', 'direct_call', 'indirect_call', 'full_barrier', 'atomic_rmw', 'spin_lock', 'rcu_read', 'l2_hit', 'l3_hit', 'dram', 'transfer_ccx', 'transfer_socket', 'transfer_remote', 'remote_home', 'line_stream', 'store_miss', 'tlb', 'translate', 'page_frag', 'frame_release', 'xdp_frame', 'xdp_program', 'xdp_redirect', 'nic_doorbell', 'ring_entry', 'skb_build', 'skb_alloc', 'skb_free', 'page_alloc', 'zero_copy', 'receive_stack', 'bridge', 'macvlan', 'send_call', 'receive_call', 'bh_pair', 'syscall', 'vm_exit', 'eventfd_signal', 'irq_inject', 'context_switch', 'worker_requeue', 'busy_poll_turn', 'guest_packet', 'guest_burst', 'guest_poll', 'guest_interrupt', 'guest_receive', 'guest_mac_swap', 'generator', 'tcp_write', 'tcp_write_bytes', 'tcp_transmit', 'tcp_receive', 'tcp_ack_send', 'tcp_ack_receive', 'tcp_read', 'tcp_read_bytes', 'reader_wake', 'gup', 'vmap', 'vunmap', 'tlb_shootdown', 'unpin_dirty', 'mmu_notifier', 'rcu_grace', 'unmodelled', 'unmodelled_rx', 'guest_app', 'guest_aio', 'guest_blk_request', 'guest_blk_page', 'guest_blk_complete', 'guest_blk_page_done', 'apic_exit', 'exit_to_vmm', 'bio_submit', 'bio_complete', 'vfs_call', 'cache_read', 'cache_write', 'cache_write_call', 'ram_page', 'vmm_turn', 'vmm_request', 'vmm_segment', 'thread_handoff', 'aio_request', 'uring_request', 'irq_ioctl', 'dma_call', 'dma_sync', 'iova_cached', 'iova_tree', 'iommu_map', 'iommu_unmap', 'iommu_more', 'iotlb_invalidate', 'napi_poll', 'napi_packet', 'udp_receive', 'unmodelled_guest_rx', 'unmodelled_blk', 'udp_send', 'udp_read', 'socket_app', 'xsk_app', 'xsk_driver', 'unmodelled_guest_tx')
+cost_names: tuple = ('stac_clac', 'lfence_floor', 'barrier_drain', 'access_ok', 'address_mask', 'separate_fixup', 'plain_access', 'copy_startup', 'copy_bytes', 'iov_iter', 'hardened_usercopy', 'direct_call', 'indirect_call', 'full_barrier', 'atomic_rmw', 'spin_lock', 'rcu_read', 'l2_hit', 'l3_hit', 'dram', 'transfer_ccx', 'transfer_socket', 'transfer_remote', 'remote_home', 'line_stream', 'store_miss', 'tlb', 'translate', 'page_frag', 'frame_release', 'xdp_frame', 'xdp_program', 'xdp_redirect', 'nic_doorbell', 'ring_entry', 'skb_build', 'skb_alloc', 'skb_free', 'page_alloc', 'zero_copy', 'receive_stack', 'bridge', 'macvlan', 'send_call', 'receive_call', 'bh_pair', 'syscall', 'vm_exit', 'eventfd_signal', 'irq_inject', 'context_switch', 'worker_requeue', 'busy_poll_turn', 'guest_packet', 'guest_burst', 'guest_poll', 'guest_interrupt', 'guest_receive', 'guest_mac_swap', 'generator', 'tcp_write', 'tcp_write_bytes', 'tcp_transmit', 'tcp_receive', 'tcp_ack_send', 'tcp_ack_receive', 'tcp_read', 'tcp_read_bytes', 'reader_wake', 'gup', 'vmap', 'vunmap', 'tlb_shootdown', 'unpin_dirty', 'mmu_notifier', 'rcu_grace', 'unmodelled', 'unmodelled_rx', 'guest_app', 'guest_aio', 'guest_blk_request', 'guest_blk_page', 'guest_blk_complete', 'guest_blk_page_done', 'apic_exit', 'exit_to_vmm', 'bio_submit', 'bio_complete', 'vfs_call', 'cache_read', 'cache_write', 'cache_write_call', 'ram_page', 'vmm_turn', 'vmm_request', 'vmm_segment', 'thread_handoff', 'aio_request', 'uring_request', 'irq_ioctl', 'dma_call', 'dma_sync', 'iova_cached', 'iova_tree', 'iommu_map', 'iommu_unmap', 'iommu_more', 'iotlb_invalidate', 'napi_poll', 'napi_packet', 'udp_receive', 'unmodelled_guest_rx', 'unmodelled_blk', 'udp_send', 'udp_read', 'socket_app', 'xsk_app', 'xsk_driver', 'unmodelled_guest_tx', 'iotlb_miss', 'bounce_slots')
 step_names: tuple = ('guest_fill', 'guest_publish', 'guest_kick', 'guest_reap', 'guest_poll', 'guest_interrupt', 'wake', 'suppress', 'avail_index', 'avail_head', 'descriptor', 'translate', 'build', 'header_copy', 'payload_copy', 'send', 'used', 'call', 'busy_poll', 'requeue', 'mapping', 'invalidate', 'packet', 'receive', 'generate', 'guest_receive', 'guest_write', 'guest_ack', 'ack', 'read', 'guest_app', 'guest_submit', 'guest_complete', 'store', 'page_cache', 'complete', 'event_loop', 'dma_map', 'dma_unmap', 'guest_wake')
 version: str = '0.1.0'
