@@ -234,6 +234,67 @@ TEST(KernelReceiver, each_ledger_adds_up_and_runs_repeat) {
   }
 }
 
+// Packets a second and queue, where each queue has a worker.
+double rate_per_queue(const char* iommu, bool merge, std::uint32_t queues) {
+  Scenario s = received(iommu, merge);
+  s.queue_pairs = s.workers = queues;
+  s.packets = 20000 * queues;
+  return run(s).rate_pps / queues;
+}
+
+TEST(KernelReceiver, queues_wait_for_one_another_where_each_buffer_is_told_of) {
+  const double alone = rate_per_queue("strict", false, 1);
+  double before = alone;
+  for (const std::uint32_t queues : {3u, 4u, 5u}) {
+    const double rate = rate_per_queue("strict", false, queues);
+    EXPECT_LT(rate, 0.95 * before) << queues;
+    before = rate;
+  }
+  // An invalidation takes 1 us, of whichever queue.
+  EXPECT_NEAR(5 * before, 1e6, 0.05e6);
+}
+
+TEST(KernelReceiver, queues_hardly_wait_where_only_fragments_are_told_of) {
+  for (const bool merge : {false, true}) {
+    const char* const iommu = merge ? "strict" : "lazy";
+    const double alone = rate_per_queue(iommu, merge, 1);
+    EXPECT_GT(rate_per_queue(iommu, merge, 5), 0.9 * alone) << iommu;
+  }
+}
+
+TEST(KernelReceiver, what_queues_map_is_added_up) {
+  Scenario s = received("strict", false);
+  s.queue_pairs = s.workers = 3;
+  const RunResult r = run(s);
+  EXPECT_EQ(r.packets, s.packets);
+  EXPECT_EQ(r.dma.unmaps, r.packets);
+  EXPECT_EQ(r.dma.invalidations, r.dma.unmaps);
+  EXPECT_LE(r.dma.maps, r.dma.unmaps + 3 * s.ring_size);
+  EXPECT_GT(r.dma.maps, r.dma.unmaps + s.ring_size);
+}
+
+TEST(KernelReceiver, queues_push_one_another_out_of_an_iotlb_too_small) {
+  Scenario s = received("strict", true);
+  s.queue_pairs = s.workers = 4;
+  s.packets = 20000;
+  const auto misses_with = [&s](std::uint32_t entries) {
+    s.iotlb_entries = entries;
+    return static_cast<double>(run(s).dma.iotlb_misses);
+  };
+  const double enough = misses_with(65536);
+  EXPECT_NEAR(misses_with(64), enough, 0.01 * enough);
+  EXPECT_GT(misses_with(1), 1.1 * enough);
+}
+
+TEST(KernelReceiver, each_pool_of_several_queues_is_as_large) {
+  Scenario s = received("swiotlb", true);
+  s.queue_pairs = s.workers = 2;
+  const RunResult r = run(s);
+  EXPECT_EQ(r.packets, s.packets);
+  EXPECT_LE(r.dma.pool_slots, 2u * 16 * kernel_fragments(s));
+  EXPECT_GT(r.dma.pool_slots, 0u);
+}
+
 TEST(KernelReceiver, a_slow_sender_is_answered_by_interrupts) {
   Scenario s = received("strict", true);
   s.packets = 200;

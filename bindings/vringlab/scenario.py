@@ -93,10 +93,10 @@ class Scenario:
     queue_pairs: int = 1
     """Of tx, rx, io and macswap: each has a guest core and, but for tx, a generator of its own.
 
-    Of tx and rx only the queue that is used exists. offered_pps and nic_pps are those of one
-    pair, packets of all. Several have no busy polling, invalidations, inline kicks, remote ring
-    or zero-copy. Of stream and rr: sessions go to pairs in turn, and each pair interrupts one
-    virtual processor."""
+    Of tx and rx only the queue that is used exists; guests vm-kernel share an IOMMU. offered_pps
+    and nic_pps are those of one pair, packets of all. Several have no busy polling, invalidations,
+    inline kicks, remote ring or zero-copy. Of stream and rr: sessions go to pairs in turn, and
+    each pair interrupts one virtual processor."""
     workers: int = 1
     """They serve the queues of the pairs in turn; one without sleeps. Of blk those of the disk."""
     worker_cores: int = 0

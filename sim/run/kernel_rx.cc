@@ -1,5 +1,7 @@
 #include "sim/run/kernel_rx.h"
 
+#include <cmath>
+
 namespace vringlab::sim {
 namespace {
 
@@ -26,6 +28,10 @@ KernelRxLayout place_kernel_rx(const Scenario& s, Layout& guest) {
                  .slots = s.swiotlb_slots,
                  .slot_bytes = kSwiotlbSlotBytes};
   return layout;
+}
+
+std::uint64_t defer_ps(const Scenario& s) {
+  return static_cast<std::uint64_t>(std::llround(s.napi_defer_us * 1e6));
 }
 
 KernelRxDma::KernelRxDma(const Scenario& s, NetMachine& net, const KernelRxLayout& layout,

@@ -19,6 +19,9 @@ struct KernelRxLayout {
 };
 KernelRxLayout place_kernel_rx(const Scenario& scenario, Layout& guest);
 
+// How long a poll that found little puts off the next interrupt.
+std::uint64_t defer_ps(const Scenario& scenario);
+
 // What the queue's buffers are mapped by.
 class KernelRxDma {
  public:

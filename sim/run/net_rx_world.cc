@@ -16,10 +16,6 @@ RxLayout lay_out(const Scenario& s, MemorySizes& sizes, KernelRxLayout& kernel, 
   return layout;
 }
 
-std::uint64_t defer_ps(const Scenario& s) {
-  return static_cast<std::uint64_t>(std::llround(s.napi_defer_us * 1e6));
-}
-
 }  // namespace
 
 ReceiverConfig receiver_config(const Scenario& s) {

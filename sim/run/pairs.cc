@@ -78,39 +78,66 @@ void SendingPair::add_to(RunResult& r, Core& control) {
   collect_mapping(r, tx.queue, control);
 }
 
-ReceivingPair::Layout ReceivingPair::lay_out(const Scenario& s, sim::Layout& guest,
-                                             std::uint64_t& host_bytes) {
-  return {place_rx(s, guest, host_bytes, s.ring_size)};
+template <class Guest>
+auto ReceivingPairOf<Guest>::lay_out(const Scenario& s, sim::Layout& guest,
+                                     std::uint64_t& host_bytes) -> Layout {
+  const RxLayout rx = place_rx(s, guest, host_bytes, cuts_buffers(s) ? 0 : s.ring_size);
+  return {rx, place_kernel_rx(s, guest)};
 }
 
-ReceivingPair::ReceivingPair(NetMachine& net, const Scenario& s, const Layout& layout,
-                             const PairCores& cores, PairThread& thread, std::size_t number)
+template <class Guest>
+ReceivingPairOf<Guest>::ReceivingPairOf(NetMachine& net, const Scenario& s, const Layout& layout,
+                                        const PairCores& cores, PairThread& thread,
+                                        std::size_t number)
     : rx(net, s, layout.rx, cores.guest, cores.worker, cores.control, *cores.generator, number,
          s.skip_polls && s.offered_pps == 0),
+      dma(s, net, layout.kernel, rx.queue),
       rx_served(rx.device, Op::kUnmodelledRxLate, thread),
-      guest(cores.guest, rx.queue.driver, rx.queue.frames(), receiver_config(s),
-            RingBell{&rx.queue.bells}) {}
+      guest(make_guest(net, s, layout, cores.guest)) {}
 
-void ReceivingPair::deliver(std::uint64_t start_ps, const PairOrder& order) {
+template <class Guest>
+Guest ReceivingPairOf<Guest>::make_guest(NetMachine& net, const Scenario& s, const Layout& layout,
+                                         Core& core) {
+  const RingBell bell{&rx.queue.bells};
+  if constexpr (std::is_same_v<Guest, Receiver<RingBell>>) {
+    return {core, rx.queue.driver, rx.queue.frames(), receiver_config(s), bell};
+  } else {
+    const KernelReceiverConfig config{
+        .buffers = layout.kernel.fragments, .pool = dma.pool(), .defer_ps = defer_ps(s)};
+    return {
+        core, core, rx.queue.driver, dma.iommu, net.guest_bytes(), config, {.packets = s.packets},
+        bell};
+  }
+}
+
+template <class Guest>
+void ReceivingPairOf<Guest>::deliver(std::uint64_t start_ps, const PairOrder& order) {
   deliver_bells(rx.queue, guest, rx_served, start_ps, order);
   if (rx.tap.take_freed()) rx.generator.freed(start_ps, order.generator_before_worker);
   deliver_arrival(rx, rx_served);
 }
 
-void ReceivingPair::end(std::uint64_t last_ps, bool before, const PairOrder& order) {
+template <class Guest>
+void ReceivingPairOf<Guest>::end(std::uint64_t last_ps, bool before, const PairOrder& order) {
   guest.used_written(last_ps, before);
   rx.generator.freed(last_ps, order.generator_before_guest);
 }
 
-void ReceivingPair::add_to(RunResult& r, Core& control) {
+template <class Guest>
+void ReceivingPairOf<Guest>::add_to(RunResult& r, Core& control) {
   r.packets += guest.received();
   r.bytes += guest.bytes();
   r.batches += rx.rx.counters().batches;
   add_rx(r, rx);
   r.kicks += guest.kicks();
   r.interrupts += guest.interrupts();
+  dma.add_to(r.dma);
   collect_mapping(r, rx.queue, control);
 }
+
+template class ReceivingPairOf<Receiver<RingBell>>;
+template class ReceivingPairOf<KernelReceiver<RingBell, MapPerFragment, DeadSocket>>;
+template class ReceivingPairOf<KernelReceiver<RingBell, MapPerBuffer, DeadSocket>>;
 
 ForwardingPair::Layout ForwardingPair::lay_out(const Scenario& s, sim::Layout& guest,
                                                std::uint64_t& host_bytes) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "sim/guest/forwarder.h"
+#include "sim/guest/kernel_receiver.h"
 #include "sim/guest/receiver.h"
 #include "sim/guest/testpmd.h"
 #include "sim/host/kick_host.h"
 #include "sim/host/vhost_thread.h"
+#include "sim/run/kernel_rx.h"
 #include "sim/run/result.h"
 #include "sim/run/rx_side.h"
 #include "sim/run/tx_side.h"
@@ -65,19 +67,21 @@ class SendingPair {
   Guest guest;
 };
 
-// A generator, testpmd rxonly.
-class ReceivingPair {
+// A generator, testpmd rxonly or a guest kernel's softirq.
+template <class Receives>
+class ReceivingPairOf {
  public:
-  using Guest = Receiver<RingBell>;
+  using Guest = Receives;
   static constexpr bool kGenerates = true;
   static constexpr bool kSends = false;
   struct Layout {
     RxLayout rx;
+    KernelRxLayout kernel;  // of a guest kernel
   };
   static Layout lay_out(const Scenario& scenario, sim::Layout& guest, std::uint64_t& host_bytes);
 
-  ReceivingPair(NetMachine& net, const Scenario& scenario, const Layout& layout,
-                const PairCores& cores, PairThread& thread, std::size_t number);
+  ReceivingPairOf(NetMachine& net, const Scenario& scenario, const Layout& layout,
+                  const PairCores& cores, PairThread& thread, std::size_t number);
 
   bool raised() const { return rx.queue.bells.any() || rx.tap.freed() || rx.generator.arrived(); }
   void deliver(std::uint64_t start_ps, const PairOrder& order);
@@ -90,9 +94,16 @@ class ReceivingPair {
   void add_to(Histogram& latency) const { latency.add(rx.latency.histogram()); }
 
   RxSide rx;
+  KernelRxDma dma;
   Served<RxSide::Device> rx_served;
   Guest guest;
+
+ private:
+  Guest make_guest(NetMachine& net, const Scenario& scenario, const Layout& layout, Core& core);
 };
+using ReceivingPair = ReceivingPairOf<Receiver<RingBell>>;
+using MergedReceivingPair = ReceivingPairOf<KernelReceiver<RingBell, MapPerFragment, DeadSocket>>;
+using PerBufferReceivingPair = ReceivingPairOf<KernelReceiver<RingBell, MapPerBuffer, DeadSocket>>;
 
 // A generator, testpmd that sends back what it gets, a sink. Guests poll: nobody is called.
 class ForwardingPair {
@@ -125,5 +136,9 @@ class ForwardingPair {
   Served<RxSide::Device> rx_served;
   Guest guest;
 };
+
+extern template class ReceivingPairOf<Receiver<RingBell>>;
+extern template class ReceivingPairOf<KernelReceiver<RingBell, MapPerFragment, DeadSocket>>;
+extern template class ReceivingPairOf<KernelReceiver<RingBell, MapPerBuffer, DeadSocket>>;
 
 }  // namespace vringlab::sim

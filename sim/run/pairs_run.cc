@@ -78,11 +78,17 @@ RunResult run_kind(const Scenario& scenario, RunControl* control) {
   return r;
 }
 
+RunResult run_receiving(const Scenario& scenario, RunControl* control) {
+  if (scenario.guest != "vm-kernel") return run_kind<ReceivingPair>(scenario, control);
+  return scenario.dma_merge ? run_kind<MergedReceivingPair>(scenario, control)
+                            : run_kind<PerBufferReceivingPair>(scenario, control);
+}
+
 }  // namespace
 
 RunResult run_pairs(const Scenario& scenario, RunControl* control) {
   if (scenario.workload == "tx") return run_kind<SendingPair>(scenario, control);
-  if (scenario.workload == "rx") return run_kind<ReceivingPair>(scenario, control);
+  if (scenario.workload == "rx") return run_receiving(scenario, control);
   return run_kind<ForwardingPair>(scenario, control);
 }
 

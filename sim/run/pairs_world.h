@@ -27,9 +27,10 @@ class PairsWorld {
     for (std::size_t i = 0; i < layouts_.size(); ++i) add_pair(scenario, i);
   }
 
- private:
   using Layouts = std::vector<typename Pair::Layout>;
+  const Layouts& layouts() const { return layouts_; }  // by pair
 
+ private:
   MemorySizes sizes_;
   Layouts layouts_;
 

@@ -142,7 +142,8 @@ void check_kernel_guest(const Scenario& s) {
     refuse("iommu", "\"" + s.iommu + "\"", "off unless guest is vm-kernel, vm-udp or vm-xsk");
   if (s.guest != "vm-kernel" && s.guest != "vm-udp" && s.guest != "vm-xsk") return;
   const std::string guest = "\"" + s.guest + "\"";
-  if (s.queue_pairs != 1) refuse("queue_pairs", s.queue_pairs, "1 where guest is " + s.guest);
+  if (s.queue_pairs != 1 && s.guest != "vm-kernel")
+    refuse("queue_pairs", s.queue_pairs, "1 where guest is " + s.guest);
   if (s.workload != "rx" && (s.workload != "tx" || s.guest == "vm-kernel"))
     refuse("guest", guest, "another one unless workload is rx, or tx and it is not vm-kernel");
   if (s.zerocopy) refuse("zerocopy", "true", "false where guest is " + s.guest);

@@ -70,3 +70,14 @@ def test_the_guest_is_the_bound_and_says_where_its_time_goes():
     steps = result.by("step", "guest")
     assert result.busy_ns_per_packet("guest") > result.busy_ns_per_packet("worker")
     assert steps["dma_unmap"] > steps["dma_map"] > 0
+
+
+@pytest.mark.parametrize(("merge", "low", "high"), [(False, 0.4, 0.6), (True, 0.9, 1)])
+def test_queues_share_one_invalidation_queue(merge, low, high):
+    one = RECEIVE.replace(iommu="strict", dma_merge=merge, packets=20_000)
+    five = one.replace(queue_pairs=5, workers=5, packets=100_000)
+    alone, shared = vl.run_many([one, five], progress=False)
+    assert low < shared.rate_pps / 5 / alone.rate_pps < high
+    assert shared.dma.unmaps / shared.packets == pytest.approx(
+        alone.dma.unmaps / alone.packets, rel=0.02
+    )
