@@ -37,7 +37,7 @@ Key = tuple[str, str]
 def draw_waterfall(
     path: Path, panels: Mapping[str, Comparison], *, before: str, after: str, title: str
 ) -> None:
-    """The worker's time a packet, from before to after, by step and cost; one panel a title."""
+    """A core's time a packet, from before to after, by step and cost; one panel a title."""
     keys = _shown_keys(panels.values())
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(5 * len(panels), 0.27 * len(keys) + 2))
@@ -74,7 +74,7 @@ def _waterfall(axes: Axes, comparison: Comparison, keys: Sequence[Key]) -> None:
     deltas = {(row.step, row.cost): row.delta_ns for row in comparison.rows}
     falls = [deltas.get(key, 0.0) for key in keys]
     falls.append(comparison.delta_ns - sum(falls))
-    before, after = (r.busy_ns_per_packet() for r in (comparison.a, comparison.b))
+    before, after = (r.busy_ns_per_packet(comparison.core) for r in (comparison.a, comparison.b))
     _total(axes, 0, before)
     level = before
     for y, fall in enumerate(falls, 1):
@@ -93,7 +93,7 @@ def _same_scale(panels: Iterable[Axes], comparisons: Iterable[Comparison]) -> No
     shown = list(comparisons)
     widest = max(abs(c.delta_ns) for c in shown)
     for axes, comparison in zip(panels, shown, strict=True):
-        right = comparison.a.busy_ns_per_packet() + 0.06 * widest
+        right = comparison.a.busy_ns_per_packet(comparison.core) + 0.06 * widest
         axes.set_xlim(right - 1.4 * widest, right)
 
 

@@ -25,7 +25,7 @@ from vringlab.costs import (
     sinks,
 )
 from vringlab.execute import run, run_many
-from vringlab.prediction import Gain, Prediction, predict, sample
+from vringlab.prediction import Gain, Prediction, predict, predicted, sample
 from vringlab.run_result import (
     COSTS,
     STEPS,
@@ -74,6 +74,7 @@ __all__ = [
     "hosts",
     "kernels",
     "predict",
+    "predicted",
     "run",
     "run_many",
     "sample",

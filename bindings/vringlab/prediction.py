@@ -90,11 +90,33 @@ def predict(
     True
     """
     asked = tuple(scenarios)
+    _between("measurement_sigma", measurement_sigma, 0, 1)
+    _between("level", level, 0.01, 0.999)
+    sampled = sample(asked, calibration, draws=draws, seed=seed, workers=workers, progress=progress)
+    return predicted(asked, sampled, seed=seed, measurement_sigma=measurement_sigma, level=level)
+
+
+def predicted(
+    scenarios: Iterable[Scenario],
+    sampled: Iterable[Sequence[Result]],
+    *,
+    seed: int = 1,
+    measurement_sigma: float = 0.02,
+    level: float = 0.90,
+) -> tuple[Prediction, ...]:
+    """What `predict` makes of runs that `sample` has made, for those who need both.
+
+    >>> from vringlab import Point, calibrate
+    >>> base = Scenario(packets=2000)
+    >>> point = Point(id="a", scenario=base, rate_pps=5e6, relative_sigma=0.02)
+    >>> fit = calibrate([point], draws=5)
+    >>> predicted([base], sample([base], fit)) == predict([base], fit)
+    True
+    """
     sigma = _between("measurement_sigma", measurement_sigma, 0, 1)
     share = _between("level", level, 0.01, 0.999)
-    sampled = sample(asked, calibration, draws=draws, seed=seed, workers=workers, progress=progress)
-    finish = partial(_prediction, level=share, sigma=sigma, seed=seed)
-    return tuple(finish(s, results) for s, results in zip(asked, sampled, strict=True))
+    finish = partial(_prediction, level=share, sigma=sigma, seed=as_seed(seed))
+    return tuple(finish(s, results) for s, results in zip(scenarios, sampled, strict=True))
 
 
 def sample(

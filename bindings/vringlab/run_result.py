@@ -201,7 +201,7 @@ class Result:
         return unmodelled / found.busy_ps if found.busy_ps else math.nan
 
     def core(self, name: str = "worker") -> CoreResult:
-        """The core of that name: guest, worker, control; generator, app, readers, where there are."""
+        """The core of that name: guest, worker, control; generator, app, reader, if there are."""
         for core in self.cores:
             if core.name == name:
                 return core

@@ -78,7 +78,7 @@ class Scenario:
     receive_buffer_bytes: int = 212992
     """Of vm-udp, receiving: memory of the packets that may wait in its socket."""
     iotlb_entries: int = 64
-    """Of a guest kernel where iommu is lazy or strict: pages that the IOTLB holds for the device."""
+    """Of a guest kernel behind an IOMMU that maps: pages that its IOTLB holds for the device."""
     swiotlb_slots: int = 4096
     """Of a guest kernel where iommu is swiotlb: slots of 2 KiB in the pool of a guest core."""
     rx_buffer_bytes: int = 2048

@@ -1,8 +1,13 @@
 """The published scenarios of receive behind an IOMMU and of AF_XDP, one for each row."""
 
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from vringlab import Scenario
+from vringlab import Result, Scenario
+
+Run = Callable[[Iterable[Scenario]], list[Result]]
+"""Simulates scenarios at a fit."""
+
 
 SEED = 1
 SIGMA = 0.05

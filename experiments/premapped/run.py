@@ -1,44 +1,92 @@
-"""What does a driver gain that maps a fragment once, instead of each receive buffer cut from it?
+"""What does a driver gain that maps a fragment once, or a whole umem, instead of each buffer?
 
 A mapping costs an I/O address, page-table entries and, where the IOMMU is strict, a wait for its
 IOTLB; a fragment of 32 KiB holds 21 buffers. So nearly all of that should go, more where it is
-strict. (Published too, and not simulated yet: AF_XDP through a premapped queue.)
+strict. A queue that never maps can also take an AF_XDP application's memory: then neither side of
+the guest copies, and the vhost worker, which does, should become the bound both ways.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
-from vringlab import compare, predict
-from vringlab.experiments.premapped.base import RATES, SEED, SIGMA
-from vringlab.experiments.premapped.fit import calibration_points, committed_fit
+from vringlab import (
+    Calibration,
+    Comparison,
+    Prediction,
+    Result,
+    Scenario,
+    compare,
+    predict,
+    run_many,
+)
+from vringlab.experiments.figures import draw_waterfall
+from vringlab.experiments.premapped import explore, figures, sockets
+from vringlab.experiments.premapped.base import RATES, SEED, SIGMA, Run
+from vringlab.experiments.premapped.fit import committed_fit
 from vringlab.experiments.premapped.report import report
 from vringlab.experiments.vmap.tables import waterfall_rows, write_posterior
 from vringlab.published import load_published
 from vringlab.results import write_table
 from vringlab.validation import rate_row, write_rows
 
-SOURCE = "premapped-2023"
-WATERFALL = ("iommu", "step", "cost", "per_buffer_ns", "per_fragment_ns", "difference_ns")
+SOURCES = ("premapped-2023", "afxdp-2023")
+WATERFALL = ("what", "core", "step", "cost", "before_ns", "after_ns", "difference_ns")
 
 
 def main(folder: Path, check: bool) -> None:
-    """Writes the tables and the report of results/premapped."""
-    published = {row.id: row for row in load_published() if row.source == SOURCE}
-    assert set(published) == set(RATES), "each published row has a scenario"
-    fit = committed_fit(calibration_points(published.values()))
-    predicted = predict(RATES.values(), fit, seed=SEED, measurement_sigma=SIGMA)
-    found = dict(zip(RATES, predicted, strict=True))
-    saved = {
-        mode: compare(
-            found[f"dmamerge.{mode}.before"].result,
-            found[f"dmamerge.{mode}.after"].result,
-            core="guest",
-        )
-        for mode in ("lazy", "strict")
-    }
+    """Writes the tables, figures and the report of results/premapped."""
+    published = {row.id: row for row in load_published() if row.source in SOURCES}
+    mapping_fit = committed_fit(published.values(), "fit.json")
+    socket_fit = committed_fit(published.values(), "fit_afxdp.json")
+    found = _predicted(mapping_fit)
     rows = [rate_row(published[n], p, "guest") for n, p in found.items()]
+    rows += sockets.socket_rows(published, socket_fit)
+    assert [row.published.id for row in rows] == list(published), "each published row has one"
+    on_sockets = _at(socket_fit)
+    merged = {mode: _fall(found, mode) for mode in ("lazy", "strict")}
+    zero_copy = sockets.socket_falls(on_sockets)
+    variants = sockets.host_variants(on_sockets)
+    mappings = explore.mappings(_at(mapping_fit))
+    queues = explore.shared_queues(_at(mapping_fit))
+    loads = explore.loads(on_sockets)
+
     write_rows(folder / "table.csv", rows)
-    write_posterior(folder / "posterior.csv", fit)
-    falls = ((mode, *row) for mode, c in saved.items() for row in waterfall_rows(c))
-    write_table(folder / "waterfall.csv", WATERFALL, falls)
-    (folder / "report.md").write_text(report(rows), encoding="utf-8", newline="\n")
-    assert all(c.gain_percent > 0 for c in saved.values()), "fewer mappings are faster"
+    write_posterior(folder / "posterior.csv", mapping_fit)
+    write_posterior(folder / "posterior_afxdp.csv", socket_fit)
+    falls = (merged | zero_copy).items()
+    write_table(
+        folder / "waterfall.csv",
+        WATERFALL,
+        ((what, c.core, *row) for what, c in falls for row in waterfall_rows(c)),
+    )
+    sockets.write_variants(folder / "hosts.csv", variants)
+    explore.write_mappings(folder / "mappings.csv", mappings)
+    explore.write_queues(folder / "queues.csv", queues)
+    explore.write_loads(folder / "loads.csv", loads)
+    titles = {"before": "a mapping a buffer", "after": "a mapping a fragment"}
+    draw_waterfall(folder / "merged", merged, title="A packet received behind an IOMMU", **titles)
+    titles = {"before": "UDP socket", "after": "AF_XDP"}
+    draw_waterfall(folder / "zero_copy", zero_copy, title="A packet in the guest", **titles)
+    figures.draw_mappings(folder / "mappings", mappings)
+    figures.draw_queues(folder / "queues", queues)
+    figures.draw_loads(folder / "loads", loads)
+    text = report(rows, variants, mappings, queues, loads)
+    (folder / "report.md").write_text(text, encoding="utf-8", newline="\n")
+    assert all(c.gain_percent > 0 for c in merged.values()), "fewer mappings are faster"
+
+
+def _predicted(fit: Calibration) -> dict[str, Prediction]:
+    predicted = predict(RATES.values(), fit, seed=SEED, measurement_sigma=SIGMA)
+    return dict(zip(RATES, predicted, strict=True))
+
+
+def _at(fit: Calibration) -> Run:
+    def run(scenarios: Iterable[Scenario]) -> list[Result]:
+        return run_many(fit.apply(scenario) for scenario in scenarios)
+
+    return run
+
+
+def _fall(found: dict[str, Prediction], mode: str) -> Comparison:
+    before, after = (found[f"dmamerge.{mode}.{when}"].result for when in ("before", "after"))
+    return compare(before, after, core="guest")
