@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import vringlab as vl
+from vringlab.sweeps import executors
 
 distributed = pytest.importorskip("distributed")
 
@@ -20,7 +21,7 @@ OVER = {"packet_bytes": list(range(64, 104)), "ring_size": [3, 256]}
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """A scheduler and two workers, each a process."""
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(processes=True, silence_logs=50, **options) as cluster:
         yield cluster
 
@@ -57,7 +58,32 @@ def test_a_worker_is_killed_and_nothing_is_lost_or_doubled(cluster: Any, tmp_pat
     assert results.to_arrow() == vl.sweep(BASE, OVER).to_arrow()
 
 
-def test_an_address_without_a_scheduler() -> None:
+def test_a_lost_scheduler_is_an_error_and_the_sweep_goes_on_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executors, "_CONNECT_SECONDS", 1)
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with distributed.LocalCluster(processes=False, silence_logs=50, **options) as cluster:
+
+        def close(done: int, total: int) -> None:
+            if done:
+                cluster.close()
+
+        with pytest.raises(vl.SweepError, match=r"points were not run: .*; the same sweep goes on"):
+            vl.sweep(
+                BASE,
+                OVER,
+                out=tmp_path,
+                executor=cluster.scheduler_address,
+                batch=2,
+                progress=close,
+            )
+    assert 0 < vl.open_results(tmp_path).missing < 80
+    assert vl.sweep(BASE, OVER, out=tmp_path).to_arrow() == vl.sweep(BASE, OVER).to_arrow()
+
+
+def test_an_address_without_a_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "_CONNECT_SECONDS", 1)
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"

@@ -19,8 +19,12 @@ GROUPS = ("plan", "blk", "costs")
 PLANS = {"user": AccessPlan.user(), "vmap": AccessPlan.vmap()}
 _CHECKS = {"bool": as_bool, "int": as_int, "float": as_float, "str": as_str}
 
-to_json = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
-"""Canonical: equal values have equal text."""
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+
+
+def to_json(value: Any) -> str:
+    """Canonical: equal values have equal text. The encoder takes microseconds for a number."""
+    return float.__repr__(value) if type(value) is float else _encode(value)
 
 
 @dataclass(frozen=True, slots=True)

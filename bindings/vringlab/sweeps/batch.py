@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from vringlab import _native
 from vringlab.access_plan import AccessPlan, native_plan
 from vringlab.scenario import Scenario, native_scenario, set_native
-from vringlab.sweeps.axes import Axis, to_json
+from vringlab.sweeps.axes import Axis
 
 SCHEMA = 1
 """Of the files of a sweep; a newer one is refused."""
@@ -77,7 +77,7 @@ class _Natives:
         return native
 
     def _plan(self, fields: dict[str, Any]) -> _native.AccessPlan:
-        text = to_json(fields)
+        text = repr(fields)
         if text not in self._plans:
             self._plans[text] = native_plan(AccessPlan(**fields))
         return self._plans[text]

@@ -29,7 +29,7 @@ class Runner(Protocol):
     def submit(self, changes: Sequence[str]) -> Future[Ran]: ...
 
     def done(self) -> int:
-        """Points done of batches that aren't."""
+        """Points done of batches that aren't. SweepError if none will ever be."""
 
     def stop(self) -> bool:
         """Begins nothing more; True if what is under way ends soon, with what it has."""
@@ -94,6 +94,22 @@ class Futures:
         return False
 
 
+class Dask(Futures):
+    """The same on a Dask cluster, which gives batches of a lost worker to another one."""
+
+    def __init__(self, base: Scenario, client: Any, address: str, workers: int | None) -> None:
+        slots = workers or max(1, sum(client.nthreads().values()))
+        super().__init__(base, client.get_executor(pure=False), slots)
+        self._client = client
+        self._address = address
+
+    def done(self) -> int:
+        # A client that has given up never ends the futures it has.
+        if self._client.status in ("closing", "closed"):
+            raise SweepError(f'executor = "{self._address}": the connection was lost')
+        return 0
+
+
 @contextmanager
 def runner_of(base: Scenario, executor: Any, workers: int | None) -> Iterator[Runner]:
     """What runs the batches; what it opened is closed, what it was given is not."""
@@ -107,8 +123,8 @@ def runner_of(base: Scenario, executor: Any, workers: int | None) -> Iterator[Ru
         finally:
             threads.close()
     elif isinstance(executor, str):
-        with _dask(executor) as (client, slots):
-            yield Futures(base, client.get_executor(pure=False), workers or slots)
+        with _client(executor) as client:
+            yield Dask(base, client, executor, workers)
     elif isinstance(executor, Executor):
         slots = workers or getattr(executor, "_max_workers", None) or processors
         yield Futures(base, executor, slots)
@@ -120,8 +136,8 @@ def runner_of(base: Scenario, executor: Any, workers: int | None) -> Iterator[Ru
 
 
 @contextmanager
-def _dask(address: str) -> Iterator[tuple[Any, int]]:
-    """A client of the scheduler there, and how many tasks its workers run at once."""
+def _client(address: str) -> Iterator[Any]:
+    """A client of the Dask scheduler there, which has workers."""
     try:
         from distributed import Client
     except ImportError:
@@ -141,7 +157,7 @@ def _dask(address: str) -> Iterator[tuple[Any, int]]:
             raise SweepError(
                 f'executor = "{address}": no worker joined in {_WORKER_SECONDS} s'
             ) from None
-        yield client, max(1, sum(client.nthreads().values()))
+        yield client
 
 
 def _cause(error: BaseException) -> str:

@@ -23,7 +23,6 @@ from vringlab.sweeps.files import (
     SweepError,
     how_written,
     opened,
-    read_parquet,
     replacing,
     write_parquet,
 )
@@ -32,6 +31,7 @@ from vringlab.sweeps.points import Point
 POINTS, PARTS, LOCK = "points.parquet", "parts", "lock"
 _CHUNK = 4096
 """Points that are read or written at once."""
+_KEY_DIGITS = 64
 Keys = NDArray[np.bytes_]
 """Digests of 32 bytes, sorted: what a finished point costs in memory."""
 
@@ -141,8 +141,7 @@ class Folder:
 
     def finished(self) -> Keys:
         """The keys that parts have."""
-        found = [digests(read_parquet(path, ["key"])["key"]) for path in self.parts()]
-        return np.sort(np.concatenate([np.empty(0, "S32"), *found]))
+        return keys_in(self.parts())
 
     def forget_failed(self) -> None:
         """Takes failed points out of the parts, so that they run again."""
@@ -168,10 +167,23 @@ class Folder:
             raise ResultsError(f"{self.path}: {found} of {total} points are there")
 
 
+def keys_in(paths: Iterable[Path]) -> Keys:
+    """The keys that files have, all together."""
+    found = [np.empty(0, "S32")]
+    for path in paths:
+        with opened(path, ("key",)) as file:
+            found += [digests(c["key"]) for c in file.iter_batches(_CHUNK, columns=["key"])]
+    keys = np.concatenate(found)
+    keys.sort()
+    return keys
+
+
 def digests(column: Any) -> Keys:
-    """A column of keys, as bytes."""
-    text = "".join(column.to_pylist())
-    return np.frombuffer(bytes.fromhex(text), dtype="S32")
+    """A column of keys, as bytes; ValueError if one is none."""
+    keys = column.to_pylist()
+    if any(len(key) != _KEY_DIGITS for key in keys):
+        raise ValueError("a key is not of 64 digits")
+    return np.frombuffer(bytes.fromhex("".join(keys)), dtype="S32")
 
 
 def among(finished: Keys, column: Any) -> NDArray[np.bool_]:

@@ -99,7 +99,7 @@ def key_of(scenario: Scenario) -> str:
     >>> key_of(Scenario()) == key_of(Scenario(packets=100000)) != key_of(Scenario(packets=1))
     True
     """
-    return _hashed({name: to_json(value) for name, value in sorted(scenario.to_dict().items())})
+    return _hashed(_object(_members(scenario.to_dict())))
 
 
 def scenario_of(base: Scenario, changes: Mapping[str, Any]) -> Scenario:
@@ -116,39 +116,52 @@ class KeyMaker:
     """Makes the points of a sweep: only what differs from the base is encoded for each."""
 
     def __init__(self, base: Scenario, axes: Sequence[Axis]) -> None:
-        fields = sorted(base.to_dict().items())
-        self._base = dict(fields)
-        self._texts = {name: to_json(value) for name, value in fields}
+        fields = base.to_dict()
+        self._base = _members(fields)
+        self._groups = {group: _members(fields[group]) for group in GROUPS}
         # A group as a whole comes before its members, which may change it.
         whole_first = sorted(enumerate(axes), key=lambda item: item[1].group != "")
         self._axes = [(place, axis.group, axis.member) for place, axis in whole_first]
 
     def point(self, values: Values) -> Point:
-        texts = {name: to_json(value) for name, value in self._changes(values).items()}
-        changed = ",".join(f'"{name}":{text}' for name, text in sorted(texts.items()))
-        return Point(_hashed(self._texts | texts), values, f"{{{changed}}}")
-
-    def _changes(self, values: Values) -> dict[str, Any]:
-        changes: dict[str, Any] = {}
+        changed: dict[str, str] = {}
+        groups: dict[str, dict[str, str]] = {}
         for place, group, member in self._axes:
             value = values[place]
             if value is None:
                 continue
             if group:
-                changes[group] = {**changes.get(group, self._base[group]), member: value}
+                groups.setdefault(group, dict(self._groups[group]))[member] = _member(member, value)
+            elif member in GROUPS:
+                groups[member] = _members(value)
             else:
-                changes[member] = value
-        return changes
+                changed[member] = _member(member, value)
+        for group, members in groups.items():
+            changed[group] = f'"{group}":{_object(members)}'
+        # The base is in order already, and has all fields.
+        scenario = f"{{{','.join((self._base | changed).values())}}}"
+        return Point(_hashed(scenario), values, _object(changed))
 
 
-def _hashed(texts: Mapping[str, str]) -> str:
-    """SHA-256 of the canonical JSON of a scenario whose fields, by name, have these texts."""
-    scenario = ",".join([f'"{name}":{text}' for name, text in texts.items()])
+def _members(fields: Mapping[str, Any]) -> dict[str, str]:
+    """The members of a JSON object by name, in order."""
+    return {name: _member(name, value) for name, value in sorted(fields.items())}
+
+
+def _member(name: str, value: Any) -> str:
+    return f'"{name}":{value if type(value) is int else to_json(value)}'
+
+
+def _object(members: Mapping[str, str]) -> str:
+    return f"{{{','.join([members[name] for name in sorted(members)])}}}"
+
+
+def _hashed(scenario: str) -> str:
     return hashlib.sha256(f"{_HEAD}{scenario}{_TAIL}".encode()).hexdigest()
 
 
-_HEAD = f'{{"model":{to_json(_native.model())},"scenario":{{'
-_TAIL = f'}},"version":{to_json(_native.version)}}}'
+_HEAD = f'{{"model":{to_json(_native.model())},"scenario":'
+_TAIL = f',"version":{to_json(_native.version)}}}'
 
 
 # --- which values go together ---------------------------------------------------------------------

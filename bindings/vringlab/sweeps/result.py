@@ -13,8 +13,8 @@ from vringlab.blk import Blk
 from vringlab.results import Manifest, ResultsError, hash_of
 from vringlab.scenario import Scenario
 from vringlab.sweeps.batch import FAILED, FIGURES, RATIOS
-from vringlab.sweeps.files import columns_of, read_parquet
-from vringlab.sweeps.folder import PARTS, POINTS, Keys, among, digests
+from vringlab.sweeps.files import columns_of, opened, read_parquet
+from vringlab.sweeps.folder import PARTS, POINTS, Keys, among, keys_in
 from vringlab.sweeps.manifest import read_sweep_manifest
 from vringlab.sweeps.points import scenario_of
 
@@ -48,11 +48,8 @@ class SweepResult:
         self.manifest: Manifest = read_sweep_manifest(path)
         self._about: dict[str, Any] = self.manifest.sweep or {}
         self._check_files()
-        keys = digests(read_parquet(path / POINTS, ["key"])["key"])
-        self._keys: Keys = np.sort(keys)
-        states = self._states()
-        self._rows = len(states)
-        self._failed = sum(state == FAILED for state in states)
+        self._keys: Keys = keys_in([path / POINTS])
+        self._rows, self._failed = self._counts()
         self._check_hashes()
 
     def __len__(self) -> int:
@@ -203,14 +200,18 @@ class SweepResult:
             if hash_of(self.path / name) != expected:
                 raise ResultsError(f"{self.path / name}: is not as it was written")
 
-    def _states(self) -> list[str]:
-        """The status of each row that is of this sweep."""
-        states: list[str] = []
+    def _counts(self) -> tuple[int, int]:
+        """How many rows are of this sweep, and how many of those failed."""
+        import pyarrow.compute as pc
+
+        rows = failed = 0
         for path in self._parts():
-            table = read_parquet(path, ["key", "status"])
-            mine = among(self._keys, table["key"])
-            states += np.asarray(table["status"].to_pylist(), dtype=object)[mine].tolist()
-        return states
+            with opened(path, ("key", "status")) as file:
+                table = file.read(columns=["key", "status"])
+                mine = among(self._keys, table["key"])
+                rows += int(mine.sum())
+                failed += int(mine[pc.equal(table["status"], FAILED).to_numpy()].sum())
+        return rows, failed
 
     def _figures(self) -> list[str]:
         """Columns of results that the parts have: those of the version that wrote them."""

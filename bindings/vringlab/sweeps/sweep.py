@@ -176,7 +176,13 @@ class Drive:
             done, _ = wait(self._pending, _TICK_SECONDS, FIRST_COMPLETED)
             for future in done:
                 self._take(future)
-            report(self._finished + self._runner.done())
+            report(self._finished + self._under_way())
+
+    def _under_way(self) -> int:
+        try:
+            return self._runner.done()
+        except SweepError as error:
+            raise SweepError(self._incomplete(str(error))) from None
 
     def _submit(self, points: Any) -> None:
         try:
