@@ -40,6 +40,12 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
+def test_what_only_sweeps_need_is_loaded_by_them() -> None:
+    code = "import sys, vringlab.cli; print({'pandas', 'pyarrow', 'scipy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
 # --- rows and runs --------------------------------------------------------------------------------
 
 RENAMED = {"packets": "sent_packets", "inline_packets": "sent_inline"}
