@@ -199,8 +199,8 @@ def test_bytes_that_changed_are_noticed_before_a_sweep_is_over(folder: Path) -> 
     path = parts(folder)[0]
     group = pq.read_metadata(path).row_group(0)
     columns = {group.column(i).path_in_schema: group.column(i) for i in range(group.num_columns)}
-    rates = columns["rate_pps"]
-    flip(path, rates.data_page_offset + rates.total_compressed_size - 2)
+    keys = columns["key"]
+    flip(path, keys.data_page_offset + keys.total_compressed_size - 2)
     with pytest.raises(ResultsError, match=f"^{path}: not a readable Parquet file: "):
         vl.open_results(folder).to_arrow()
 
