@@ -13,5 +13,8 @@ void bind_scenario(pybind11::module_& m);
 void bind_result(pybind11::module_& m);
 void bind_run(pybind11::module_& m);
 void bind_calibration(pybind11::module_& m);
+void bind_batch(pybind11::module_& m);
+
+extern const char* const model_hash;  // SHA-256 of the sources of core and sim, from the build
 
 }  // namespace vringlab::bindings

@@ -19,4 +19,5 @@ PYBIND11_MODULE(_native, m) {
   bind_result(m);
   bind_run(m);
   bind_calibration(m);
+  bind_batch(m);
 }

@@ -36,6 +36,7 @@ from vringlab.run_result import (
     Result,
 )
 from vringlab.scenario import Scenario
+from vringlab.sweeps import Choice, Range, SweepError, SweepResult, open_results, sweep
 
 version: str = _native.version
 __version__ = version
@@ -47,6 +48,7 @@ __all__ = [
     "Blk",
     "BlkResult",
     "Calibration",
+    "Choice",
     "Comparison",
     "CoreResult",
     "CostPrior",
@@ -63,9 +65,12 @@ __all__ = [
     "LedgerRow",
     "Point",
     "Prediction",
+    "Range",
     "Result",
     "Scenario",
     "Sink",
+    "SweepError",
+    "SweepResult",
     "Unresolved",
     "calibrate",
     "compare",
@@ -73,11 +78,13 @@ __all__ = [
     "disks",
     "hosts",
     "kernels",
+    "open_results",
     "predict",
     "predicted",
     "run",
     "run_many",
     "sample",
     "sinks",
+    "sweep",
     "version",
 ]

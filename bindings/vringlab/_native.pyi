@@ -7,7 +7,7 @@ import enum
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['AccessPlan', 'BlkResult', 'BlkScenario', 'CalibrationPoint', 'CoreResult', 'CostRow', 'DiskPreset', 'DmaResult', 'Fit', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Parameter', 'Range', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'SinkInfo', 'Translation', 'UsedElement', 'UserAccess', 'calibrate', 'check_scenario', 'compiler', 'cost_names', 'cost_rows', 'disk_presets', 'draw_posterior', 'free_parameters', 'host_presets', 'kernel_presets', 'run', 'sink_infos', 'standard_normals', 'step_names', 'version', 'with_parameters']
+__all__: list[str] = ['AccessPlan', 'BlkResult', 'BlkScenario', 'CalibrationPoint', 'CoreResult', 'CostRow', 'DiskPreset', 'DmaResult', 'Fit', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Parameter', 'Range', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'SinkInfo', 'Translation', 'UsedElement', 'UserAccess', 'batch_columns', 'calibrate', 'check_scenario', 'compiler', 'copy_scenario', 'cost_names', 'cost_rows', 'disk_presets', 'draw_posterior', 'free_parameters', 'host_presets', 'kernel_presets', 'model', 'run', 'run_batch', 'sink_infos', 'standard_normals', 'step_names', 'version', 'with_parameters']
 class CostRow:
     @property
     def at_ghz(self) -> float:
@@ -766,6 +766,8 @@ def check_scenario(scenario: Scenario) -> None:
     """
     Raises ValueError that names the field, its value and what is permitted.
     """
+def copy_scenario(scenario: Scenario) -> Scenario:
+    ...
 def cost_rows() -> list[CostRow]:
     ...
 def disk_presets() -> list[DiskPreset]:
@@ -782,9 +784,17 @@ def host_presets() -> list[HostPreset]:
     ...
 def kernel_presets() -> list[KernelPreset]:
     ...
+def model() -> str:
+    """
+    SHA-256 of the sources of core and sim.
+    """
 def run(scenario: Scenario, control: RunControl) -> RunResult | None:
     """
     Runs without the GIL; None if control.stop was set meanwhile.
+    """
+def run_batch(scenarios: collections.abc.Sequence[Scenario], threads: typing.SupportsInt | typing.SupportsIndex, control: RunControl) -> tuple:
+    """
+    Runs all of them without the GIL: (states, errors, values, measured). A state is 0 if control.stop came first, 1 if the scenario was run, 2 if it failed, and errors say why; values and measured have the shape (len(batch_columns), len(scenarios)).
     """
 def sink_infos() -> list[SinkInfo]:
     ...
@@ -796,6 +806,7 @@ def with_parameters(scenario: Scenario, names: collections.abc.Sequence[str], va
     """
     The scenario with the parameters that concern it.
     """
+batch_columns: tuple = ('sent_packets', 'bytes', 'refused', 'dropped', 'elapsed_ps', 'busy_ps', 'guest_busy_ps', 'guest_idle_ps', 'worker_busy_ps', 'worker_idle_ps', 'worker_unmodelled_ps', 'latency_mean_ps', 'latency_p50_ps', 'latency_p90_ps', 'latency_p99_ps', 'latency_max_ps', 'batches', 'alone', 'lent', 'kicks', 'calls', 'wakeups', 'sent_inline', 'interrupts', 'invalidations', 'pinned_bytes', 'setup_ps', 'teardown_ps', 'dma_maps', 'dma_unmaps', 'dma_invalidations', 'dma_tree_searches', 'dma_mapped_pages', 'dma_iotlb_misses', 'dma_bounced_bytes', 'dma_pool_slots', 'blk_requests', 'blk_failed', 'blk_merged', 'blk_disk_requests', 'blk_disk_merged', 'blk_disk_read_bytes', 'blk_disk_write_bytes', 'blk_disk_busy_ps', 'blk_cache_hit_pages', 'blk_cache_miss_pages', 'blk_guest_system_ps', 'blk_wrong_bytes', 'blk_data_hash', 'guest_memory_hash')
 compiler: str = 'GCC 12.2.0'
 cost_names: tuple = ('stac_clac', 'lfence_floor', 'barrier_drain', 'access_ok', 'address_mask', 'separate_fixup', 'plain_access', 'copy_startup', 'copy_bytes', 'iov_iter', 'hardened_usercopy', 'direct_call', 'indirect_call', 'full_barrier', 'atomic_rmw', 'spin_lock', 'rcu_read', 'l2_hit', 'l3_hit', 'dram', 'transfer_ccx', 'transfer_socket', 'transfer_remote', 'remote_home', 'line_stream', 'store_miss', 'tlb', 'translate', 'page_frag', 'frame_release', 'xdp_frame', 'xdp_program', 'xdp_redirect', 'nic_doorbell', 'ring_entry', 'skb_build', 'skb_alloc', 'skb_free', 'page_alloc', 'zero_copy', 'receive_stack', 'bridge', 'macvlan', 'send_call', 'receive_call', 'bh_pair', 'syscall', 'vm_exit', 'eventfd_signal', 'irq_inject', 'context_switch', 'worker_requeue', 'busy_poll_turn', 'guest_packet', 'guest_burst', 'guest_poll', 'guest_interrupt', 'guest_receive', 'guest_mac_swap', 'generator', 'tcp_write', 'tcp_write_bytes', 'tcp_transmit', 'tcp_receive', 'tcp_ack_send', 'tcp_ack_receive', 'tcp_read', 'tcp_read_bytes', 'reader_wake', 'gup', 'vmap', 'vunmap', 'tlb_shootdown', 'unpin_dirty', 'mmu_notifier', 'rcu_grace', 'unmodelled', 'unmodelled_rx', 'guest_app', 'guest_aio', 'guest_blk_request', 'guest_blk_page', 'guest_blk_complete', 'guest_blk_page_done', 'apic_exit', 'exit_to_vmm', 'bio_submit', 'bio_complete', 'vfs_call', 'cache_read', 'cache_write', 'cache_write_call', 'ram_page', 'vmm_turn', 'vmm_request', 'vmm_segment', 'thread_handoff', 'aio_request', 'uring_request', 'irq_ioctl', 'dma_call', 'dma_sync', 'iova_cached', 'iova_tree', 'iommu_map', 'iommu_unmap', 'iommu_more', 'iotlb_invalidate', 'napi_poll', 'napi_packet', 'udp_receive', 'unmodelled_guest_rx', 'unmodelled_blk', 'udp_send', 'udp_read', 'socket_app', 'xsk_app', 'xsk_driver', 'unmodelled_guest_tx', 'iotlb_miss', 'bounce_slots')
 step_names: tuple = ('guest_fill', 'guest_publish', 'guest_kick', 'guest_reap', 'guest_poll', 'guest_interrupt', 'wake', 'suppress', 'avail_index', 'avail_head', 'descriptor', 'translate', 'build', 'header_copy', 'payload_copy', 'send', 'used', 'call', 'busy_poll', 'requeue', 'mapping', 'invalidate', 'packet', 'receive', 'generate', 'guest_receive', 'guest_write', 'guest_ack', 'ack', 'read', 'guest_app', 'guest_submit', 'guest_complete', 'store', 'page_cache', 'complete', 'event_loop', 'dma_map', 'dma_unmap', 'guest_wake')

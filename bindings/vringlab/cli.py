@@ -12,6 +12,8 @@ import typer
 from vringlab import AccessPlan, Blk, Scenario, compare, cost_rows, run, run_many, version
 from vringlab.bench import find_executable, run_benchmarks
 from vringlab.reproduce import VALIDATION, Outcome, chosen, combine, reproduce
+from vringlab.sweeps.cli import sweep_command
+from vringlab.sweeps.files import SweepError
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -68,6 +70,9 @@ def compare_command(
         only_a, only_b = ["plan=user"], ["plan=vmap"]
     sides = [scenario_of([*(settings or []), *(only or [])]) for only in (only_a, only_b)]
     print(compare(*run_many(sides), core=core).summary())
+
+
+app.command("sweep")(sweep_command)
 
 
 @app.command()
@@ -228,7 +233,7 @@ def _status(call: Callable[[], Any]) -> int:
             raise KeyboardInterrupt
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted", INTERRUPTED)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, SweepError) as error:
         return _fail(_one_line(error), BAD_INPUT)
     except Exception as error:
         # The parser's own errors have no base class that all its versions export.

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from vringlab import _native
 
 MANIFEST = "manifest.json"
+SCHEMA = 1
+"""Of manifests: a newer one is refused."""
 FIGURES = frozenset({".png", ".svg", ".pdf"})
 """Suffixes of files whose bytes depend on fonts and libraries: told apart by name only."""
 
@@ -99,6 +101,10 @@ class Manifest:
     """SHA-256 of each file by name; figures are left out."""
     maker: dict[str, Any]
     """Who made it and when: commit, dirty, compiler, cpu, kernel, python, wall_seconds."""
+    schema: int = SCHEMA
+    """Of the manifest itself; one that states none is of the first."""
+    sweep: dict[str, Any] | None = None
+    """Of a folder that a sweep wrote: what was swept."""
 
     def same_data(self, other: Self) -> bool:
         """Equal but for who made it."""
@@ -107,17 +113,28 @@ class Manifest:
 
 
 def write_manifest(
-    folder: Path, *, command: str, seed: int | None = None, wall_seconds: float = 0.0
+    folder: Path,
+    *,
+    command: str,
+    seed: int | None = None,
+    wall_seconds: float = 0.0,
+    files: Iterable[str] | None = None,
+    sweep: dict[str, Any] | None = None,
 ) -> Manifest:
-    """Writes `manifest.json` for the files that the folder now has."""
+    """Writes `manifest.json` for the files that the folder now has, or for those named."""
+    named = files_of(folder) if files is None else files
     manifest = Manifest(
         version=_native.version,
         command=command,
         seed=seed,
-        data={name: _hash(folder / name) for name in files_of(folder) if is_data(name)},
+        data={name: hash_of(folder / name) for name in named if is_data(name)},
         maker={**_commit(), **_machine(), "wall_seconds": round(wall_seconds, 1)},
+        sweep=sweep,
     )
-    _write(folder / MANIFEST, json.dumps(asdict(manifest), indent=2) + "\n")
+    fields = asdict(manifest)
+    if sweep is None:
+        del fields["sweep"]
+    _write(folder / MANIFEST, json.dumps(fields, indent=2) + "\n")
     return manifest
 
 
@@ -128,13 +145,20 @@ def read_manifest(folder: Path) -> Manifest:
         fields = json.loads(_text(path))
     except (json.JSONDecodeError, RecursionError) as error:
         raise ResultsError(f"{path.name}: not JSON: {error}") from None
+    stated = fields.get("schema", 1) if isinstance(fields, dict) else 1
+    if isinstance(stated, int) and stated > SCHEMA:
+        newest = f"newer than {SCHEMA}, the newest that this version reads"
+        raise ResultsError(f"{path.name}: schema {stated} is {newest}")
     names = set(Manifest.__dataclass_fields__)
-    if not isinstance(fields, dict) or set(fields) != names:
+    if not isinstance(fields, dict) or not names - _OPTIONAL <= set(fields) <= names:
         raise ResultsError(f"{path.name}: must be an object with {', '.join(sorted(names))}")
     for name in ("data", "maker"):
         if not isinstance(fields[name], dict):
             raise ResultsError(f"{path.name}: {name} must be an object")
     return Manifest(**fields)
+
+
+_OPTIONAL = {"schema", "sweep"}
 
 
 def files_of(folder: Path) -> list[str]:
@@ -188,8 +212,10 @@ def _parse(path: Path) -> Iterable[list[str]]:
         raise ResultsError(f"{path.name}, line {reader.line_num}: {error}") from None
 
 
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def hash_of(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _machine() -> dict[str, str]:

@@ -249,15 +249,15 @@ def native_scenario(scenario: Scenario) -> _native.Scenario:
         if field.name == "plan":
             native.plan = native_plan(value)
         elif field.name == "blk":
-            native.blk = native_blk(value, _set)
+            native.blk = native_blk(value, set_native)
         elif field.name == "costs":
             native.costs = dict(value)
         else:
-            _set(native, field.name, value)
+            set_native(native, field.name, value)
     return native
 
 
-def _set(native: Any, field: str, value: Any) -> None:
+def set_native(native: Any, field: str, value: Any) -> None:
     try:
         setattr(native, field, value)
     except TypeError:

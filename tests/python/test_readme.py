@@ -1,4 +1,4 @@
-"""The examples of the README work as they stand there."""
+"""The examples of the README and of the pages in docs/ work as they stand there."""
 
 import re
 import subprocess
@@ -7,9 +7,21 @@ from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
-PYTHON = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-COMMANDS = re.findall(r"^vringlab ([^#\n]*)", README, re.MULTILINE)
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+SWEEPS = (ROOT / "docs" / "sweeps.md").read_text()
+
+
+def python_of(page: str) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+
+
+def commands_of(page: str) -> list[str]:
+    return re.findall(r"^vringlab ([^#\n]*)", page, re.MULTILINE)
+
+
+PYTHON = python_of(README) + python_of(SWEEPS)
+COMMANDS = commands_of(README)
 
 
 def output(*arguments: str) -> str:
@@ -20,14 +32,24 @@ def output(*arguments: str) -> str:
 
 
 def test_there_are_examples() -> None:
-    assert (len(PYTHON), len(COMMANDS)) == (1, 3)
+    assert (len(PYTHON), len(COMMANDS)) == (3, 3)
 
 
 @pytest.mark.parametrize("code", PYTHON)
-def test_python(code: str) -> None:
+def test_python(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     assert "simulated" in output("-c", code)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands(command: str) -> None:
     assert len(output("-m", "vringlab", *command.split()).splitlines()) > 10
+
+
+def test_commands_of_sweeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = [output("-m", "vringlab", *c.split()) for c in commands_of(SWEEPS)]
+    assert printed == [
+        "simulated 6 points, 0 failed: sweep-cli\n",
+        "simulated 20 points, 0 failed: sweep-lhs\n",
+    ]
