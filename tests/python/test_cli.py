@@ -11,6 +11,7 @@ import pytest
 import vringlab as vl
 from vringlab import cli
 from vringlab.reproduce import experiments
+from vringlab.settings import scenario_of
 
 
 @pytest.fixture
@@ -117,12 +118,12 @@ def test_bad_input_is_one_line_and_2(command: Command, arguments: str) -> None:
     ],
 )
 def test_settings_of_a_plan(text: str, expected: vl.AccessPlan) -> None:
-    assert cli.scenario_of([text]).plan == expected
+    assert scenario_of([text]).plan == expected
 
 
 def test_a_later_setting_wins() -> None:
     settings = ["packets=1", "event_idx=true", "packets=1_000", "event_idx=0", "host=zen2-3.3"]
-    assert cli.scenario_of(settings) == vl.Scenario(packets=1000, host="zen2-3.3")
+    assert scenario_of(settings) == vl.Scenario(packets=1000, host="zen2-3.3")
 
 
 # --- benchmarks -----------------------------------------------------------------------------------
