@@ -18,5 +18,6 @@ PYBIND11_MODULE(_native, m) {
   bind_scenario(m);
   bind_result(m);
   bind_run(m);
+  bind_trace(m);
   bind_calibration(m);
 }

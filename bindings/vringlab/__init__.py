@@ -36,6 +36,7 @@ from vringlab.run_result import (
     Result,
 )
 from vringlab.scenario import Scenario
+from vringlab.tracing import Trace, trace
 
 version: str = _native.version
 __version__ = version
@@ -66,6 +67,7 @@ __all__ = [
     "Result",
     "Scenario",
     "Sink",
+    "Trace",
     "Unresolved",
     "calibrate",
     "compare",
@@ -78,5 +80,6 @@ __all__ = [
     "run_many",
     "sample",
     "sinks",
+    "trace",
     "version",
 ]

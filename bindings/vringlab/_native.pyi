@@ -7,7 +7,7 @@ import enum
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['AccessPlan', 'BlkResult', 'BlkScenario', 'CalibrationPoint', 'CoreResult', 'CostRow', 'DiskPreset', 'DmaResult', 'Fit', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Parameter', 'Range', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'SinkInfo', 'Translation', 'UsedElement', 'UserAccess', 'calibrate', 'check_scenario', 'compiler', 'cost_names', 'cost_rows', 'disk_presets', 'draw_posterior', 'free_parameters', 'host_presets', 'kernel_presets', 'run', 'sink_infos', 'standard_normals', 'step_names', 'version', 'with_parameters']
+__all__: list[str] = ['AccessPlan', 'BlkResult', 'BlkScenario', 'CalibrationPoint', 'CoreResult', 'CostRow', 'DiskPreset', 'DmaResult', 'Fit', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Parameter', 'Range', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'SinkInfo', 'Trace', 'TraceFlow', 'TracePart', 'TraceSlice', 'Translation', 'UsedElement', 'UserAccess', 'calibrate', 'check_scenario', 'compiler', 'cost_names', 'cost_rows', 'disk_presets', 'draw_posterior', 'free_parameters', 'host_presets', 'kernel_presets', 'run', 'run_traced', 'sink_infos', 'standard_normals', 'step_names', 'version', 'with_parameters']
 class CostRow:
     @property
     def at_ghz(self) -> float:
@@ -724,6 +724,61 @@ class RunControl:
     @stop.setter
     def stop(self, arg1: bool) -> None:
         ...
+class TracePart:
+    @property
+    def cost(self) -> str:
+        ...
+    @property
+    def count(self) -> int:
+        ...
+    @property
+    def ps(self) -> int:
+        ...
+class TraceSlice:
+    @property
+    def core(self) -> int:
+        ...
+    @property
+    def first_part(self) -> int:
+        ...
+    @property
+    def parts(self) -> int:
+        ...
+    @property
+    def ps(self) -> int:
+        ...
+    @property
+    def start_ps(self) -> int:
+        ...
+    @property
+    def step(self) -> str:
+        ...
+class TraceFlow:
+    @property
+    def at_ps(self) -> int:
+        ...
+    @property
+    def kind(self) -> str:
+        ...
+    @property
+    def source(self) -> int:
+        ...
+    @property
+    def target(self) -> int:
+        ...
+class Trace:
+    @property
+    def cores(self) -> list[str]:
+        ...
+    @property
+    def flows(self) -> list[TraceFlow]:
+        ...
+    @property
+    def parts(self) -> list[TracePart]:
+        ...
+    @property
+    def slices(self) -> list[TraceSlice]:
+        ...
 class Parameter:
     def __init__(self, name: str, low: typing.SupportsFloat | typing.SupportsIndex, best: typing.SupportsFloat | typing.SupportsIndex, high: typing.SupportsFloat | typing.SupportsIndex) -> None:
         ...
@@ -785,6 +840,10 @@ def kernel_presets() -> list[KernelPreset]:
 def run(scenario: Scenario, control: RunControl) -> RunResult | None:
     """
     Runs without the GIL; None if control.stop was set meanwhile.
+    """
+def run_traced(scenario: Scenario, control: RunControl) -> tuple[RunResult, Trace] | None:
+    """
+    Runs without the GIL and records; None if control.stop was set meanwhile.
     """
 def sink_infos() -> list[SinkInfo]:
     ...

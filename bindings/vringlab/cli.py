@@ -13,7 +13,8 @@ from vringlab import compare, cost_rows, run, run_many, version
 from vringlab.bench import find_executable, run_benchmarks
 from vringlab.gate_cli import gate
 from vringlab.reproduce import VALIDATION, Outcome, chosen, combine, reproduce
-from vringlab.settings import scenario_of
+from vringlab.settings import Settings, scenario_of
+from vringlab.trace_cli import trace_command
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -24,15 +25,7 @@ app = typer.Typer(
     no_args_is_help=False,
 )
 app.add_typer(gate, name="gate")
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="FIELD=VALUE",
-        help="A field of the scenario, as in packets=1000, plan=vmap, plan.guard=atomic, "
-        "plan.mapped=desc,used, blk.disk=ram, costs.access_ok=3. May be repeated.",
-    ),
-]
+app.command("trace")(trace_command)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

@@ -20,7 +20,7 @@ from vringlab.gates import (
     status_of,
 )
 from vringlab.measuring import build_at, this_build
-from vringlab.settings import scenario_of
+from vringlab.settings import Settings, scenario_of
 
 gate = typer.Typer(
     no_args_is_help=True,
@@ -46,9 +46,7 @@ def record_command(
     add: Annotated[
         str | None, typer.Option("--add", metavar="NAME", help="A new scenario, of --set.")
     ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="Of --add.")
-    ] = None,
+    settings: Settings = None,
     instructions: Instructions = True,
 ) -> None:
     """Write down what the scenarios come to now; without a file, of one a workload."""

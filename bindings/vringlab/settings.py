@@ -2,11 +2,23 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from vringlab.access_plan import AccessPlan
 from vringlab.blk import Blk
 from vringlab.scenario import Scenario
+
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="FIELD=VALUE",
+        help="A field of the scenario, as in packets=1000, plan=vmap, plan.guard=atomic, "
+        "plan.mapped=desc,used, blk.disk=ram, costs.access_ok=3. May be repeated.",
+    ),
+]
 
 
 def scenario_of(settings: Sequence[str]) -> Scenario:
