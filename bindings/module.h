@@ -13,6 +13,7 @@ void bind_scenario(pybind11::module_& m);
 void bind_result(pybind11::module_& m);
 void bind_run(pybind11::module_& m);
 void bind_trace(pybind11::module_& m);
+void bind_measure(pybind11::module_& m);
 void bind_calibration(pybind11::module_& m);
 
 }  // namespace vringlab::bindings

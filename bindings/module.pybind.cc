@@ -20,4 +20,5 @@ PYBIND11_MODULE(_native, m) {
   bind_run(m);
   bind_trace(m);
   bind_calibration(m);
+  bind_measure(m);
 }

@@ -25,6 +25,8 @@ from vringlab.costs import (
     sinks,
 )
 from vringlab.execute import run, run_many
+from vringlab.host_file import HostFile, MeasuredRow, host_costs, host_priors, read_host, write_host
+from vringlab.measure_host import measure_host
 from vringlab.prediction import Gain, Prediction, predict, sample
 from vringlab.run_result import (
     COSTS,
@@ -59,9 +61,11 @@ __all__ = [
     "FittedPoint",
     "Gain",
     "Host",
+    "HostFile",
     "Kernel",
     "Latency",
     "LedgerRow",
+    "MeasuredRow",
     "Point",
     "Prediction",
     "Result",
@@ -73,13 +77,18 @@ __all__ = [
     "compare",
     "cost_rows",
     "disks",
+    "host_costs",
+    "host_priors",
     "hosts",
     "kernels",
+    "measure_host",
     "predict",
+    "read_host",
     "run",
     "run_many",
     "sample",
     "sinks",
     "trace",
     "version",
+    "write_host",
 ]

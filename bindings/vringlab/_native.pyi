@@ -7,7 +7,7 @@ import enum
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['AccessPlan', 'BlkResult', 'BlkScenario', 'CalibrationPoint', 'CoreResult', 'CostRow', 'DiskPreset', 'DmaResult', 'Fit', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Parameter', 'Range', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'SinkInfo', 'Trace', 'TraceFlow', 'TracePart', 'TraceSlice', 'Translation', 'UsedElement', 'UserAccess', 'calibrate', 'check_scenario', 'compiler', 'cost_names', 'cost_rows', 'disk_presets', 'draw_posterior', 'free_parameters', 'host_presets', 'kernel_presets', 'run', 'run_traced', 'sink_infos', 'standard_normals', 'step_names', 'version', 'with_parameters']
+__all__: list[str] = ['AccessPlan', 'BlkResult', 'BlkScenario', 'CalibrationPoint', 'CoreResult', 'CostRow', 'DiskPreset', 'DmaResult', 'Fit', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Meter', 'Parameter', 'Place', 'Probe', 'Range', 'Reading', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'SinkInfo', 'Trace', 'TraceFlow', 'TracePart', 'TraceSlice', 'Translation', 'UsedElement', 'UserAccess', 'calibrate', 'check_scenario', 'compiler', 'cost_names', 'cost_rows', 'disk_presets', 'draw_posterior', 'free_parameters', 'host_presets', 'kernel_presets', 'probes', 'run', 'run_traced', 'sink_infos', 'standard_normals', 'step_names', 'version', 'with_parameters']
 class CostRow:
     @property
     def at_ghz(self) -> float:
@@ -813,6 +813,49 @@ class Fit:
     @property
     def values(self) -> list[float]:
         ...
+class Reading:
+    @property
+    def cycles(self) -> float:
+        ...
+    @property
+    def ns(self) -> float:
+        ...
+class Place:
+    def __init__(self, first_cpu: typing.SupportsInt | typing.SupportsIndex, second_cpu: typing.SupportsInt | typing.SupportsIndex, folder: str) -> None:
+        ...
+    @property
+    def first_cpu(self) -> int:
+        ...
+    @property
+    def folder(self) -> str:
+        ...
+    @property
+    def second_cpu(self) -> int:
+        ...
+class Meter:
+    def __init__(self) -> None:
+        ...
+    @property
+    def counts_cycles(self) -> bool:
+        ...
+    @property
+    def why_not(self) -> str:
+        ...
+class Probe:
+    def missing(self, place: Place) -> str:
+        """
+        Why it can't be measured here; empty if it can.
+        """
+    def readings(self, meter: Meter, place: Place, count: typing.SupportsInt | typing.SupportsIndex) -> list[Reading]:
+        """
+        Times of one operation, without the GIL.
+        """
+    @property
+    def doc(self) -> str:
+        ...
+    @property
+    def name(self) -> str:
+        ...
 def calibrate(points: collections.abc.Sequence[CalibrationPoint], parameters: collections.abc.Sequence[Parameter], control: RunControl) -> Fit | None:
     """
     Runs without the GIL; None if control.stop was set meanwhile.
@@ -837,6 +880,10 @@ def host_presets() -> list[HostPreset]:
     ...
 def kernel_presets() -> list[KernelPreset]:
     ...
+def probes() -> list[Probe]:
+    """
+    What of this host can be measured.
+    """
 def run(scenario: Scenario, control: RunControl) -> RunResult | None:
     """
     Runs without the GIL; None if control.stop was set meanwhile.

@@ -12,6 +12,7 @@ import typer
 from vringlab import compare, cost_rows, run, run_many, version
 from vringlab.bench import find_executable, run_benchmarks
 from vringlab.gate_cli import gate
+from vringlab.host_cli import measure_host_command
 from vringlab.reproduce import VALIDATION, Outcome, chosen, combine, reproduce
 from vringlab.settings import Settings, scenario_of
 from vringlab.trace_cli import trace_command
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 app.add_typer(gate, name="gate")
 app.command("trace")(trace_command)
+app.command("measure-host")(measure_host_command)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

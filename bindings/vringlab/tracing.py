@@ -116,11 +116,11 @@ def trace(scenario: Scenario) -> Trace:
     """Simulates a short run and records what each core does, and when.
 
     The result is that of `run`. ValueError where the run has more than half a million slices, some
-    20000 packets.
+    60000 packets.
 
     >>> import vringlab as vl
     >>> trace(vl.Scenario(packets=100))
-    Trace(simulated: ... slices, 3 cores, ... flows)
+    Trace(simulated: ... slices, 2 cores, ... flows)
     """
     native = native_scenario(as_scenario("scenario", scenario))
     recorded = _native.run_traced(native, _native.RunControl())
