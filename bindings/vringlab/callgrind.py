@@ -53,8 +53,13 @@ def instructions_by_call(command: Sequence[str], function: str) -> tuple[str, li
     options = [f"--toggle-collect={function}", f"--dump-after={function}"]
     with tempfile.TemporaryDirectory() as folder:
         output = run_callgrind(command, options, Path(folder))
-        parts = [p for p in Path(folder).glob("out.*") if p.suffix[1:].isdigit()]
-        return output, [_totals(part) for part in sorted(parts, key=lambda p: int(p.suffix[1:]))]
+        return output, part_totals(Path(folder))
+
+
+def part_totals(folder: Path) -> list[int]:
+    """What callgrind counted between dumps, in order; the part until the end left out."""
+    parts = [p for p in folder.glob("out.*") if p.suffix[1:].isdigit()]
+    return [_totals(part) for part in sorted(parts, key=lambda p: int(p.suffix[1:]))]
 
 
 def run_callgrind(command: Sequence[str], options: Sequence[str], folder: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from vringlab import compare, cost_rows, run, run_many, version
-from vringlab.bench import find_executable, run_benchmarks
+from vringlab.bench_cli import bench_command, profile_command
 from vringlab.gate_cli import gate
 from vringlab.host_cli import measure_host_command
 from vringlab.reproduce import VALIDATION, Outcome, chosen, combine, reproduce
@@ -27,6 +27,10 @@ app = typer.Typer(
 )
 app.add_typer(gate, name="gate")
 app.command("trace")(trace_command)
+app.command("profile")(profile_command)
+app.command("bench", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+    bench_command
+)
 app.command("measure-host")(measure_host_command)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -100,19 +104,6 @@ def reproduce_command(
     else:
         outcomes.append(_reported(VALIDATION, folder, check))
     if any(outcome.problems for outcome in outcomes):
-        raise typer.Exit(FAILED)
-
-
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def bench(context: typer.Context) -> None:
-    """Run the C++ benchmarks of a checkout; further arguments are Google Benchmark's."""
-    rows = run_benchmarks(find_executable(Path()), context.args)
-    for row in rows:
-        verdict = "met" if row.met else "MISSED"
-        print(
-            f"{row.benchmark:48} {row.value:>10.4g} {row.counter:14} goal {row.goal:g}: {verdict}"
-        )
-    if not all(row.met for row in rows):
         raise typer.Exit(FAILED)
 
 

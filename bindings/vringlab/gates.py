@@ -16,6 +16,7 @@ from vringlab.measuring import (
     Toolchain,
     instructions_per_packet,
     simulate,
+    times_for,
 )
 from vringlab.permutation import PairedTest, paired_test
 from vringlab.scenario import Scenario
@@ -199,12 +200,6 @@ def wall_verdict(test: PairedTest, against: str) -> tuple[Verdict, str]:
     detail = f"{change}, p = {test.p:.2g} of {test.pairs} pairs"
     slower = test.slower(at_least=WALL_AT_LEAST, p_below=WALL_P_BELOW)
     return (Verdict.REGRESSED if slower else Verdict.PASSED), detail
-
-
-def times_for(build: Build, scenario: Scenario, *, seconds: float = 0.1) -> int:
-    """How often a scenario must run to take so long."""
-    one_ns = simulate(build, scenario, times=3).ns / 3
-    return max(1, round(1e9 * seconds / one_ns))
 
 
 def interleaved(

@@ -78,9 +78,15 @@ def simulate(build: Build, scenario: Scenario, *, times: int = 1) -> Measured:
     >>> simulate(this_build(), vl.Scenario(packets=1000)).metrics["packets"]
     1000
     """
-    request = _request([scenario], times=times, metrics=True)
-    answer = _answers(build, _run([*build.command, request]))[1][0]
+    asked = request([scenario], times=times, metrics=True)
+    answer = _answers(build, _run([*build.command, asked]))[1][0]
     return Measured(answer["packets"], answer["ns"], answer["metrics"])
+
+
+def times_for(build: Build, scenario: Scenario, *, seconds: float = 0.1) -> int:
+    """How often a scenario must run to take so long."""
+    one_ns = simulate(build, scenario, times=3).ns / 3
+    return max(1, round(1e9 * seconds / one_ns))
 
 
 def instructions_per_packet(
@@ -91,7 +97,7 @@ def instructions_per_packet(
     Each is run twice, the second time twice as long: the difference has no start-up and no set-up.
     """
     both = [s for scenario in scenarios for s in (scenario, doubled(scenario))]
-    command = [*build.command, _request(both, times=1, metrics=False)]
+    command = [*build.command, request(both, times=1, metrics=False)]
     output, counts = instructions_by_call(command, COUNTED)
     compiler, answers = _answers(build, output)
     if len(counts) != len(answers):
@@ -143,7 +149,8 @@ def _native_plan_fields(scenario: Scenario) -> dict[str, Any]:
     return {n: value if isinstance(value, bool) else value.name for n, value in values.items()}
 
 
-def _request(scenarios: Sequence[Scenario], *, times: int, metrics: bool) -> str:
+def request(scenarios: Sequence[Scenario], *, times: int, metrics: bool) -> str:
+    """What a build's command takes: run each scenario so many times."""
     listed = [native_fields(scenario) for scenario in scenarios]
     return json.dumps({"scenarios": listed, "times": times, "metrics": metrics})
 
