@@ -25,13 +25,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=False,
 )
-app.add_typer(gate, name="gate")
-app.command("trace")(trace_command)
-app.command("profile")(profile_command)
-app.command("bench", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
-    bench_command
-)
-app.command("measure-host")(measure_host_command)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -105,6 +98,15 @@ def reproduce_command(
         outcomes.append(_reported(VALIDATION, folder, check))
     if any(outcome.problems for outcome in outcomes):
         raise typer.Exit(FAILED)
+
+
+app.add_typer(gate, name="gate")
+app.command("trace")(trace_command)
+app.command("profile")(profile_command)
+app.command("bench", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+    bench_command
+)
+app.command("measure-host")(measure_host_command)
 
 
 def results_folder(out: Path | None) -> Path:

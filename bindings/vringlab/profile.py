@@ -19,8 +19,8 @@ from vringlab.measuring import COUNTED, Build, request, this_build, times_for
 from vringlab.scenario import Scenario
 
 TOOLS = ("auto", "perf", "callgrind")
-_RUN = re.compile(r"vringlab::sim::run(_\w+)?\b")
-"""What is outside of it is Python."""
+_OURS = re.compile(r"(\S.* )?vringlab::(?!bindings)")
+"""Frames of the simulator. perf loses those beyond a large stack, so any of them will do."""
 _PERF_SECONDS = 2.0
 _PERF_HERTZ = 997
 _FEWEST_SAMPLES = 50
@@ -90,8 +90,8 @@ def _tool(command: Sequence[str]) -> str:
 
 
 def perf_stacks(text: str) -> tuple[Stacks, int]:
-    """The stacks of `perf script -F ip,sym`, innermost frame first there, from the simulator's run
-    inwards; and how many samples had none.
+    """The stacks of `perf script -F ip,sym`, innermost frame first there, from the simulator's
+    outermost frame inwards; and how many samples had none.
 
     >>> perf_stacks("\\t1 memcpy\\n\\t2 vringlab::sim::run\\n\\t3 main\\n\\n\\t1 main\\n\\n")
     ({('run', 'memcpy'): 1}, 1)
@@ -148,9 +148,9 @@ def callgrind_stacks(lines: Iterable[str]) -> Stacks:
 
 
 def _within_run(frames: Sequence[str]) -> tuple[str, ...]:
-    """Innermost first to outermost first, from the outermost run of the simulator on."""
-    runs = [i for i, frame in enumerate(frames) if _RUN.match(frame)]
-    return tuple(short_name(frame) for frame in reversed(frames[: runs[-1] + 1])) if runs else ()
+    """Innermost first to outermost first, from the simulator's outermost frame on."""
+    ours = [i for i, frame in enumerate(frames) if _OURS.match(frame)]
+    return tuple(short_name(frame) for frame in reversed(frames[: ours[-1] + 1])) if ours else ()
 
 
 def short_name(name: str) -> str:
