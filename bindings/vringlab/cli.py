@@ -33,7 +33,8 @@ def root(
     context: typer.Context,
     show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """A laboratory for virtio and vhost data paths. All figures are simulated."""
+    """A laboratory for virtio and vhost data paths. All figures are simulated, but for those of
+    measure-host, profile, bench and the instructions and wall times of gate."""
     if show_version:
         print(version)
     elif context.invoked_subcommand is None:
