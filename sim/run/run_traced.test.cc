@@ -45,6 +45,13 @@ std::vector<Scenario> shapes() {
   stream.sessions = 3;
   stream.stream_ms = 0.5;
   all.push_back(stream);
+  for (const char* guest : {"vm-udp", "vm-xsk"}) {
+    for (const char* workload : {"tx", "rx"}) {
+      Scenario socket = shape(workload);
+      socket.guest = guest;
+      all.push_back(socket);
+    }
+  }
   for (const char* form : {"vhost-bio", "vhost-2010", "vmm", "host"}) {
     Scenario blk;
     blk.workload = "blk";
@@ -80,12 +87,15 @@ TEST_P(RunTraced, SlicesOfACoreAddUpToItsBusyTimeAndPartsToSlices) {
 }
 
 TEST_P(RunTraced, SlicesOfACoreFollowOneAnother) {
-  const Trace trace = run_traced(GetParam()).trace;
-  std::map<std::uint32_t, std::uint64_t> end_ps;
-  for (const TraceSlice& slice : trace.slices) {
-    ASSERT_GE(slice.start_ps, end_ps[slice.core]);
-    end_ps[slice.core] = slice.start_ps + slice.ps;
+  const TracedRun traced = run_traced(GetParam());
+  std::map<std::string, std::uint64_t> end_ps;
+  for (const TraceSlice& slice : traced.trace.slices) {
+    std::uint64_t& end = end_ps[traced.trace.cores[slice.core]];
+    ASSERT_TRUE(slice.start_ps >= end || traced.trace.cores[slice.core].empty());
+    end = slice.start_ps + slice.ps;
   }
+  for (const CoreResult& core : traced.result.cores)
+    EXPECT_LE(end_ps[core.name], core.busy_ps + core.idle_ps) << core.name;
 }
 
 TEST_P(RunTraced, EveryKickAndCallIsAFlowBetweenTwoCores) {

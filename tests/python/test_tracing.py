@@ -20,7 +20,7 @@ SHAPES = {
 }
 
 
-@pytest.fixture(params=SHAPES.values(), ids=SHAPES)
+@pytest.fixture(scope="module", params=SHAPES.values(), ids=SHAPES)
 def traced(request: pytest.FixtureRequest) -> vl.Trace:
     return vl.trace(request.param)
 
