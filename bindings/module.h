@@ -12,6 +12,8 @@ void bind_plan(pybind11::module_& m);
 void bind_scenario(pybind11::module_& m);
 void bind_result(pybind11::module_& m);
 void bind_run(pybind11::module_& m);
+void bind_trace(pybind11::module_& m);
+void bind_measure(pybind11::module_& m);
 void bind_calibration(pybind11::module_& m);
 void bind_batch(pybind11::module_& m);
 

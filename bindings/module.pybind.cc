@@ -18,6 +18,8 @@ PYBIND11_MODULE(_native, m) {
   bind_scenario(m);
   bind_result(m);
   bind_run(m);
+  bind_trace(m);
   bind_calibration(m);
   bind_batch(m);
+  bind_measure(m);
 }

@@ -15,10 +15,12 @@ add_custom_command(
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DOUT=${model_hash} -P
           ${PROJECT_SOURCE_DIR}/cmake/model_hash.cmake
   DEPENDS ${model_sources} ${PROJECT_SOURCE_DIR}/cmake/model_hash.cmake)
+vringlab_add_layer(measure)
+vringlab_link_layer(measure vringlab_options)
 # NO_EXTRAS: link-time optimisation doubles the build and the hot loops are in headers anyway.
 pybind11_add_module(_native MODULE NO_EXTRAS ${pybind_sources} ${model_hash})
 set_source_files_properties(${model_hash} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # In one translation unit they take a fifth of the time: most of it goes to the headers.
 set_target_properties(_native PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-target_link_libraries(_native PRIVATE vringlab_sim)
+target_link_libraries(_native PRIVATE vringlab_sim vringlab_measure)
 install(TARGETS _native LIBRARY DESTINATION vringlab)

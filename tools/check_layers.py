@@ -35,10 +35,11 @@ MAY_INCLUDE = {
     **CORE_LAYERS,
     **{folder: (*below, "core") for folder, below in SIM_LAYERS.items()},
     # sim/run is the door to the engine; the cost rows and presets are data behind no door.
-    "bindings": ("sim/run", "sim/cost"),
+    "bindings": ("sim/run", "sim/cost", "measure"),
+    "measure": (),
     "tests": ("core", "sim"),
 }
-CPP_FOLDERS = ("core", "sim", "bindings", "tests")
+CPP_FOLDERS = ("core", "sim", "measure", "bindings", "tests")
 CPP_SUFFIXES = {".h", ".cc", ".inl"}
 TEST_SUFFIX = re.compile(r"\.(test|perf|fuzz)\.(h|cc|inl)$")
 

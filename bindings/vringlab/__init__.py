@@ -25,6 +25,8 @@ from vringlab.costs import (
     sinks,
 )
 from vringlab.execute import run, run_many
+from vringlab.host_file import HostFile, MeasuredRow, host_costs, host_priors, read_host, write_host
+from vringlab.measure_host import measure_host
 from vringlab.prediction import Gain, Prediction, predict, predicted, sample
 from vringlab.run_result import (
     COSTS,
@@ -37,6 +39,7 @@ from vringlab.run_result import (
 )
 from vringlab.scenario import Scenario
 from vringlab.sweeps import Choice, Range, SweepError, SweepResult, open_results, sweep
+from vringlab.tracing import Trace, trace
 
 version: str = _native.version
 __version__ = version
@@ -60,9 +63,11 @@ __all__ = [
     "FittedPoint",
     "Gain",
     "Host",
+    "HostFile",
     "Kernel",
     "Latency",
     "LedgerRow",
+    "MeasuredRow",
     "Point",
     "Prediction",
     "Range",
@@ -71,20 +76,27 @@ __all__ = [
     "Sink",
     "SweepError",
     "SweepResult",
+    "Trace",
     "Unresolved",
     "calibrate",
     "compare",
     "cost_rows",
     "disks",
+    "host_costs",
+    "host_priors",
     "hosts",
     "kernels",
+    "measure_host",
     "open_results",
     "predict",
     "predicted",
+    "read_host",
     "run",
     "run_many",
     "sample",
     "sinks",
     "sweep",
+    "trace",
     "version",
+    "write_host",
 ]

@@ -7,7 +7,7 @@ import enum
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['AccessPlan', 'BlkResult', 'BlkScenario', 'CalibrationPoint', 'CoreResult', 'CostRow', 'DiskPreset', 'DmaResult', 'Fit', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Parameter', 'Range', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'SinkInfo', 'Translation', 'UsedElement', 'UserAccess', 'batch_columns', 'calibrate', 'check_scenario', 'compiler', 'copy_scenario', 'cost_names', 'cost_rows', 'disk_presets', 'draw_posterior', 'free_parameters', 'host_presets', 'kernel_presets', 'model', 'run', 'run_batch', 'sink_infos', 'standard_normals', 'step_names', 'version', 'with_parameters']
+__all__: list[str] = ['AccessPlan', 'BlkResult', 'BlkScenario', 'CalibrationPoint', 'CoreResult', 'CostRow', 'DiskPreset', 'DmaResult', 'Fit', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Meter', 'Parameter', 'Place', 'Probe', 'Range', 'Reading', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'SinkInfo', 'Trace', 'TraceFlow', 'TracePart', 'TraceSlice', 'Translation', 'UsedElement', 'UserAccess', 'batch_columns', 'calibrate', 'check_scenario', 'compiler', 'copy_scenario', 'cost_names', 'cost_rows', 'disk_presets', 'draw_posterior', 'free_parameters', 'host_presets', 'kernel_presets', 'model', 'probes', 'run', 'run_batch', 'run_traced', 'sink_infos', 'standard_normals', 'step_names', 'version', 'with_parameters']
 class CostRow:
     @property
     def at_ghz(self) -> float:
@@ -724,6 +724,61 @@ class RunControl:
     @stop.setter
     def stop(self, arg1: bool) -> None:
         ...
+class TracePart:
+    @property
+    def cost(self) -> str:
+        ...
+    @property
+    def count(self) -> int:
+        ...
+    @property
+    def ps(self) -> int:
+        ...
+class TraceSlice:
+    @property
+    def core(self) -> int:
+        ...
+    @property
+    def first_part(self) -> int:
+        ...
+    @property
+    def parts(self) -> int:
+        ...
+    @property
+    def ps(self) -> int:
+        ...
+    @property
+    def start_ps(self) -> int:
+        ...
+    @property
+    def step(self) -> str:
+        ...
+class TraceFlow:
+    @property
+    def at_ps(self) -> int:
+        ...
+    @property
+    def kind(self) -> str:
+        ...
+    @property
+    def source(self) -> int:
+        ...
+    @property
+    def target(self) -> int:
+        ...
+class Trace:
+    @property
+    def cores(self) -> list[str]:
+        ...
+    @property
+    def flows(self) -> list[TraceFlow]:
+        ...
+    @property
+    def parts(self) -> list[TracePart]:
+        ...
+    @property
+    def slices(self) -> list[TraceSlice]:
+        ...
 class Parameter:
     def __init__(self, name: str, low: typing.SupportsFloat | typing.SupportsIndex, best: typing.SupportsFloat | typing.SupportsIndex, high: typing.SupportsFloat | typing.SupportsIndex) -> None:
         ...
@@ -758,6 +813,49 @@ class Fit:
     @property
     def values(self) -> list[float]:
         ...
+class Reading:
+    @property
+    def cycles(self) -> float:
+        ...
+    @property
+    def ns(self) -> float:
+        ...
+class Place:
+    def __init__(self, first_cpu: typing.SupportsInt | typing.SupportsIndex, second_cpu: typing.SupportsInt | typing.SupportsIndex, folder: str) -> None:
+        ...
+    @property
+    def first_cpu(self) -> int:
+        ...
+    @property
+    def folder(self) -> str:
+        ...
+    @property
+    def second_cpu(self) -> int:
+        ...
+class Meter:
+    def __init__(self) -> None:
+        ...
+    @property
+    def counts_cycles(self) -> bool:
+        ...
+    @property
+    def why_not(self) -> str:
+        ...
+class Probe:
+    def missing(self, place: Place) -> str:
+        """
+        Why it can't be measured here; empty if it can.
+        """
+    def readings(self, meter: Meter, place: Place, count: typing.SupportsInt | typing.SupportsIndex) -> list[Reading]:
+        """
+        Times of one operation, without the GIL.
+        """
+    @property
+    def doc(self) -> str:
+        ...
+    @property
+    def name(self) -> str:
+        ...
 def calibrate(points: collections.abc.Sequence[CalibrationPoint], parameters: collections.abc.Sequence[Parameter], control: RunControl) -> Fit | None:
     """
     Runs without the GIL; None if control.stop was set meanwhile.
@@ -788,6 +886,10 @@ def model() -> str:
     """
     SHA-256 of the sources of core and sim.
     """
+def probes() -> list[Probe]:
+    """
+    What of this host can be measured.
+    """
 def run(scenario: Scenario, control: RunControl) -> RunResult | None:
     """
     Runs without the GIL; None if control.stop was set meanwhile.
@@ -795,6 +897,10 @@ def run(scenario: Scenario, control: RunControl) -> RunResult | None:
 def run_batch(scenarios: collections.abc.Sequence[Scenario], threads: typing.SupportsInt | typing.SupportsIndex, control: RunControl) -> tuple:
     """
     Runs all of them without the GIL: (states, errors, values, measured). A state is 0 if control.stop came first, 1 if the scenario was run, 2 if it failed, and errors say why; values and measured have the shape (len(batch_columns), len(scenarios)).
+    """
+def run_traced(scenario: Scenario, control: RunControl) -> tuple[RunResult, Trace] | None:
+    """
+    Runs without the GIL and records; None if control.stop was set meanwhile.
     """
 def sink_infos() -> list[SinkInfo]:
     ...

@@ -36,11 +36,17 @@ def find_executable(folder: Path) -> Path:
 
 def run_benchmarks(executable: Path, arguments: Sequence[str]) -> list[Measured]:
     """Runs them and reads what they print."""
+    return [m for b in parse(print_json(executable, arguments)) for m in measured(b)]
+
+
+def print_json(executable: Path, arguments: Sequence[str], *, quiet: bool = False) -> str:
+    """What they print as JSON; quiet: what they say besides is not shown."""
     command = [str(executable.resolve()), "--benchmark_format=json", *arguments]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    said = subprocess.DEVNULL if quiet else None
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=said, text=True, check=False)
     if done.returncode:
         raise ResultsError(f"{executable.name}: ended with status {done.returncode}")
-    return [m for b in parse(done.stdout) for m in measured(b)]
+    return done.stdout
 
 
 def parse(text: str) -> list[dict[str, Any]]:

@@ -2,18 +2,22 @@
 
 import json
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from vringlab import AccessPlan, Blk, Scenario, compare, cost_rows, run, run_many, version
-from vringlab.bench import find_executable, run_benchmarks
+from vringlab import compare, cost_rows, run, run_many, version
+from vringlab.bench_cli import bench_command, profile_command
+from vringlab.gate_cli import gate
+from vringlab.host_cli import measure_host_command
 from vringlab.reproduce import VALIDATION, Outcome, chosen, combine, reproduce
+from vringlab.settings import Settings, scenario_of
 from vringlab.sweeps.cli import sweep_command
 from vringlab.sweeps.files import SweepError
+from vringlab.trace_cli import trace_command
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -23,15 +27,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=False,
 )
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="FIELD=VALUE",
-        help="A field of the scenario, as in packets=1000, plan=vmap, plan.guard=atomic, "
-        "plan.mapped=desc,used, blk.disk=ram, costs.access_ok=3. May be repeated.",
-    ),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -40,7 +35,8 @@ def root(
     context: typer.Context,
     show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """A laboratory for virtio and vhost data paths. All figures are simulated."""
+    """A laboratory for virtio and vhost data paths. All figures are simulated, but for those of
+    measure-host, profile, bench and the instructions and wall times of gate."""
     if show_version:
         print(version)
     elif context.invoked_subcommand is None:
@@ -110,17 +106,14 @@ def reproduce_command(
         raise typer.Exit(FAILED)
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def bench(context: typer.Context) -> None:
-    """Run the C++ benchmarks of a checkout; further arguments are Google Benchmark's."""
-    rows = run_benchmarks(find_executable(Path()), context.args)
-    for row in rows:
-        verdict = "met" if row.met else "MISSED"
-        print(
-            f"{row.benchmark:48} {row.value:>10.4g} {row.counter:14} goal {row.goal:g}: {verdict}"
-        )
-    if not all(row.met for row in rows):
-        raise typer.Exit(FAILED)
+app.add_typer(gate, name="gate")
+app.command("sweep")(sweep_command)
+app.command("trace")(trace_command)
+app.command("profile")(profile_command)
+app.command("bench", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+    bench_command
+)
+app.command("measure-host")(measure_host_command)
 
 
 def results_folder(out: Path | None) -> Path:
@@ -141,81 +134,6 @@ def _reported(name: str, folder: Path, check: bool) -> Outcome:
     for problem in outcome.problems:
         print(f"  {problem}")
     return outcome
-
-
-# --- settings -------------------------------------------------------------------------------------
-
-
-def scenario_of(settings: Sequence[str]) -> Scenario:
-    """The scenario with these FIELD=VALUE settings, a later one over an earlier one.
-
-    >>> scenario_of(["packets=1000", "plan=vmap", "plan.guard=none", "costs.access_ok=3"])
-    Scenario(costs={'access_ok': 3.0}, packets=1000, plan=AccessPlan.vmap("none"))
-    >>> scenario_of(["workload=blk", "blk.disk=ram", "blk.queue_depth=1"])
-    Scenario(workload='blk', blk=Blk(disk='ram', queue_depth=1))
-    """
-    scenario = Scenario()
-    values: dict[str, Any] = {}
-    plan: dict[str, Any] = {}
-    blk: dict[str, Any] = {}
-    costs: dict[str, float] = {}
-    for setting in settings:
-        field, equals, text = setting.partition("=")
-        if not equals:
-            raise ValueError(f'setting = "{setting}": must be FIELD=VALUE')
-        group, _, member = field.partition(".")
-        if group == "costs" and member:
-            costs[member] = _parsed(field, text, float)
-        elif group == "blk" and member:
-            blk[member] = _blk_value(member, text)
-        elif group == "plan":
-            plan |= _plan_fields(member, text)
-        else:
-            values[field] = _value(field, text)
-    return scenario.replace(**values, plan=AccessPlan(**plan), blk=Blk(**blk), costs=costs)
-
-
-def _blk_value(member: str, text: str) -> Any:
-    types = {f.name: f.type for f in fields(Blk)}
-    if member not in types:
-        raise ValueError(f"blk.{member}: must be one of {', '.join(types)}")
-    return _parsed(f"blk.{member}", text, _PARSERS[types[member]])
-
-
-def _value(field: str, text: str) -> Any:
-    types = {f.name: f.type for f in fields(Scenario) if f.type in _PARSERS}
-    if field not in types:
-        raise ValueError(
-            f'setting = "{field}": must be one of {", ".join(types)}, plan, blk.FIELD, costs.ROW'
-        )
-    return _parsed(field, text, _PARSERS[types[field]])
-
-
-def _plan_fields(member: str, text: str) -> dict[str, Any]:
-    if not member:
-        if text not in _PLANS:
-            raise ValueError(f'plan = "{text}": must be one of {", ".join(_PLANS)}')
-        return _PLANS[text]().to_dict()
-    if member not in AccessPlan.__dataclass_fields__:
-        known = ", ".join(AccessPlan.__dataclass_fields__)
-        raise ValueError(f"plan.{member}: must be one of {known}")
-    return {member: [name for name in text.split(",") if name] if member == "mapped" else text}
-
-
-def _boolean(text: str) -> bool:
-    return {"true": True, "false": False, "1": True, "0": False}[text.lower()]
-
-
-def _parsed(field: str, text: str, parser: Callable[[str], Any]) -> Any:
-    try:
-        return parser(text)
-    except (ValueError, KeyError):
-        name = {_boolean: "true or false", int: "a whole number"}.get(parser, "a number")
-        raise ValueError(f'{field} = "{text}": must be {name}') from None
-
-
-_PARSERS: dict[Any, Callable[[str], Any]] = {bool: _boolean, int: int, float: float, str: str}
-_PLANS = {"user": AccessPlan.user, "vmap": AccessPlan.vmap}
 
 
 # --- errors ---------------------------------------------------------------------------------------

@@ -146,10 +146,10 @@ enum class Op : std::uint8_t {
   kXskWake,       // the application calls its kernel to have the driver woken
   kBlockingCall,  // a system call that sleeps until there is something to do
   kGuestWake,     // one virtual processor wakes another
-  kBounceSlots,    // slots of a bounce pool found, and given back later
-  kBounceIn,       // the fixed part of a copy into it
-  kBounceOut,      // or out of it
-  kIotlbMiss,      // the device reaches a page that its IOTLB does not hold
+  kBounceSlots,   // slots of a bounce pool found, and given back later
+  kBounceIn,      // the fixed part of a copy into it
+  kBounceOut,     // or out of it
+  kIotlbMiss,     // the device reaches a page that its IOTLB does not hold
   kCount
 };
 

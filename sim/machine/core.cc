@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "sim/machine/recorder.h"
+
 namespace vringlab::sim {
 namespace {
 
@@ -68,6 +70,7 @@ Core::Core(Machine& machine, CoreId id, std::span<const Operation> operations, s
     operations_.push_back({o.lead_ps, o.tail_ps, o.lead_ps + o.tail_ps, 0, o.step, o.drains});
   hot_ = operations_.data();
   for (std::size_t event = 0; event < kEvents; ++event) events_[event].ps = machine.event_ps[event];
+  if (Recorder* recorder = Recorder::current()) recorder->add(*this);
 }
 
 void Core::drain(Step step) {

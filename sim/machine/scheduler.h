@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/machine/core.h"
+#include "sim/machine/recorder.h"
 
 namespace vringlab::sim {
 
@@ -42,9 +42,14 @@ class Scheduler {
   // raised a doorbell, `deliver(actor, start_ps)` is told who and when.
   template <class Done, class Raised, class Deliver>
   void run(Done done, Raised raised, Deliver deliver) {
+    Recorder* const recorder = Recorder::current();
     while (!done()) {
-      const Choice choice = choose(std::index_sequence_for<Actors...>{});
+      Choice choice = choose(std::index_sequence_for<Actors...>{});
       if (choice.actor == kActors) return;
+      if (recorder != nullptr) [[unlikely]] {
+        recorder->flush_all();  // what the step before this one did
+        choice.next_ps = 0;     // choosing again after each step chooses the same
+      }
       step(choice, done, raised, deliver, std::index_sequence_for<Actors...>{});
     }
   }

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/access/record_bells.h"
 #include "sim/machine/scheduler.h"
 #include "sim/run/bare_port.h"
 #include "sim/run/blk_world.h"
@@ -58,6 +59,7 @@ void deliver_queues(BlkWorld<Store>& world) {
   for (std::size_t i = 0; i < world.queues.size(); ++i) {
     BlkQueue<Store>& queue = *world.queues[i];
     const Doorbells raised = std::exchange(queue.queue.bells, {});
+    record_bells(raised, world.vcpus[i % world.vcpus.size()].core(), *queue.queue.context.core);
     if (raised.kick) {
       queue.task.kick();
       queue.thread->wake(raised.kick_ps);

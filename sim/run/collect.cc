@@ -3,6 +3,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "sim/machine/recorder.h"
+
 namespace vringlab::sim {
 
 namespace {
@@ -42,6 +44,7 @@ std::vector<LedgerRow> ledger_rows(const Ledger& ledger) {
 }
 
 CoreResult core_result(const char* name, const Core& core) {
+  if (Recorder* recorder = Recorder::current()) recorder->finish(core, name);
   return {.name = name,
           .busy_ps = core.busy_ps(),
           .idle_ps = core.idle_ps(),
@@ -51,10 +54,13 @@ CoreResult core_result(const char* name, const Core& core) {
 CoreResult sum_of(const char* name, const std::vector<Core*>& cores) {
   Ledger all;
   CoreResult result{.name = name, .busy_ps = 0, .idle_ps = 0, .ledger = {}};
-  for (const Core* core : cores) {
-    result.busy_ps += core->busy_ps();
-    result.idle_ps += core->idle_ps();
-    all.add(core->ledger());
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    const Core& core = *cores[i];
+    if (Recorder* recorder = Recorder::current())
+      recorder->finish(core, std::string(name) + " " + std::to_string(i));
+    result.busy_ps += core.busy_ps();
+    result.idle_ps += core.idle_ps();
+    all.add(core.ledger());
   }
   result.ledger = ledger_rows(all);
   return result;

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "sim/access/record_bells.h"
 #include "sim/run/collect.h"
 #include "sim/run/guest_kinds.h"
 
@@ -12,6 +13,7 @@ namespace vringlab::sim {
 template <class World>
 void deliver_bells(World& world, NetQueue& queue, std::uint64_t start_ps, bool guest_first) {
   const Doorbells raised = std::exchange(queue.bells, {});
+  record_bells(raised, world.guest_core, world.worker_core);
   if (raised.used_written) world.guest.used_written(start_ps, guest_first);
   if (raised.kick) world.worker.kicked(raised.kick_ps);
   if (raised.call) world.guest.called(raised.call_ps + world.net.machine.costs.irq_latency_ps);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "sim/access/record_bells.h"
 #include "sim/run/collect.h"
 #include "sim/run/net_rx_world.h"
 #include "sim/run/net_tx_world.h"
@@ -14,6 +15,7 @@ template <class Guest, class Device>
 void deliver_bells(NetQueue& queue, Guest& guest, Served<Device>& served, std::uint64_t start_ps,
                    const PairOrder& order) {
   const Doorbells raised = std::exchange(queue.bells, {});
+  record_bells(raised, guest.core(), *queue.context.core);
   if (raised.used_written) guest.used_written(start_ps, order.guest_before_worker);
   if (raised.kick) served.wake(raised.kick_ps);
   if (raised.call) guest.called(raised.call_ps + guest.core().machine().costs.irq_latency_ps);
@@ -166,8 +168,11 @@ ForwardingPair::ForwardingPair(NetMachine& net, const Scenario& s, const Layout&
 void ForwardingPair::deliver(std::uint64_t, const PairOrder&) {
   tx.clear_woken();
   const Forwarder::Kicks kicks = guest.take_kicks();
-  if (kicks.tx) tx_served.wake(guest.core().now());
-  if (kicks.rx) rx_served.wake(guest.core().now());
+  const std::uint64_t kick_ps = guest.core().now();
+  if (kicks.tx || kicks.rx)
+    record_flow(TraceFlowKind::kKick, guest.core(), kick_ps, *rx.queue.context.core);
+  if (kicks.tx) tx_served.wake(kick_ps);
+  if (kicks.rx) rx_served.wake(kick_ps);
   deliver_arrival(rx, rx_served);
 }
 

@@ -20,4 +20,10 @@ RunResult run(const Scenario& scenario, RunControl* control) {
   return scenario.workload == "rx" ? run_net_rx(scenario, control) : run_net_tx(scenario, control);
 }
 
+TracedRun run_traced(const Scenario& scenario, RunControl* control) {
+  Recorder recorder;
+  RunResult result = run(scenario, control);
+  return {std::move(result), recorder.trace()};
+}
+
 }  // namespace vringlab::sim

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "sim/machine/recorder.h"
 #include "sim/run/result.h"
 #include "sim/run/scenario.h"
 
@@ -21,5 +22,13 @@ struct Stopped {};
 // Deterministic: equal scenarios give equal results. Throws
 // std::invalid_argument for a scenario that check_scenario refuses.
 RunResult run(const Scenario& scenario, RunControl* control = nullptr);
+
+struct TracedRun {
+  RunResult result;  // that run() gives too
+  Trace trace;
+};
+
+// The same, recorded: slower, and in memory that grows with the run.
+TracedRun run_traced(const Scenario& scenario, RunControl* control = nullptr);
 
 }  // namespace vringlab::sim

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/access/record_bells.h"
 #include "sim/machine/scheduler.h"
 #include "sim/run/collect.h"
 #include "sim/run/stream_world.h"
@@ -10,12 +11,24 @@
 namespace vringlab::sim {
 namespace {
 
+// A queue's kick comes from whichever processor wrote, its call goes to one of them.
+void record(StreamPair& pair, const Doorbells& tx, const Doorbells& rx,
+            const StreamStack::Kicks& kicks) {
+  record_bells(tx, pair.cpu->core(), *pair.tx_queue.context.core);
+  record_bells(rx, pair.cpu->core(), *pair.rx_queue.context.core);
+  Recorder* recorder = Recorder::current();
+  if (recorder == nullptr) return;
+  if (kicks.tx) recorder->kick(kicks.at_ps, *pair.tx_queue.context.core);
+  if (kicks.rx) recorder->kick(kicks.at_ps, *pair.rx_queue.context.core);
+}
+
 // Tells the actors what the last step raised in a pair.
 void deliver(StreamWorld& world, StreamPair& pair) {
   const std::uint64_t heard_ps = world.net.machine.costs.irq_latency_ps;
   const Doorbells tx = std::exchange(pair.tx_queue.bells, {});
   const Doorbells rx = std::exchange(pair.rx_queue.bells, {});
   const StreamStack::Kicks kicks = pair.stack.take_kicks();
+  record(pair, tx, rx, kicks);
   for (const StreamStack::Woken& woken : pair.stack.take_woken())
     world.cpu_of(woken.session).woken(pair.stack, woken);
   if (tx.call) pair.cpu->tx_called(pair.line, tx.call_ps + heard_ps);

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 import vringlab as vl
 from vringlab import cli
+from vringlab.flame import unfold
 from vringlab.reproduce import experiments
+from vringlab.settings import scenario_of
 
 
 @pytest.fixture
@@ -56,6 +58,16 @@ def test_compare(command: Command) -> None:
     two = vl.compare(vl.run(user), vl.run(user.replace(batch=1)), core="guest").summary() + "\n"
     arguments = ["--set", "packets=500", "--b", "batch=1", "--core", "guest"]
     assert command("compare", *arguments) == (0, two, "")
+
+
+def test_trace(command: Command, tmp_path: Path) -> None:
+    files = ["--out", "t.json", "--folded", "t.folded", "--flame", "t.svg"]
+    code, output, errors = command("trace", "--set", "packets=100", *files)
+    expected = vl.trace(vl.Scenario(packets=100))
+    assert (code, output, errors) == (0, f"t.json: {expected!r}\n", "")
+    assert json.loads((tmp_path / "t.json").read_text()) == expected.chrome()
+    assert unfold((tmp_path / "t.folded").read_text()) == expected.folded()
+    assert (tmp_path / "t.svg").read_text().startswith("<svg ")
 
 
 def test_costs(command: Command) -> None:
@@ -117,12 +129,12 @@ def test_bad_input_is_one_line_and_2(command: Command, arguments: str) -> None:
     ],
 )
 def test_settings_of_a_plan(text: str, expected: vl.AccessPlan) -> None:
-    assert cli.scenario_of([text]).plan == expected
+    assert scenario_of([text]).plan == expected
 
 
 def test_a_later_setting_wins() -> None:
     settings = ["packets=1", "event_idx=true", "packets=1_000", "event_idx=0", "host=zen2-3.3"]
-    assert cli.scenario_of(settings) == vl.Scenario(packets=1000, host="zen2-3.3")
+    assert scenario_of(settings) == vl.Scenario(packets=1000, host="zen2-3.3")
 
 
 # --- benchmarks -----------------------------------------------------------------------------------

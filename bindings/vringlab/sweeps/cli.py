@@ -59,7 +59,7 @@ def sweep_command(
 
     Ends with 1 if a point failed.
     """
-    from vringlab.cli import scenario_of
+    from vringlab.settings import scenario_of
 
     results = sweep(
         scenario_of(settings or []),
