@@ -107,7 +107,6 @@ def reproduce_command(
 
 
 app.add_typer(gate, name="gate")
-app.command("sweep")(sweep_command)
 app.command("trace")(trace_command)
 app.command("profile")(profile_command)
 app.command("bench", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
