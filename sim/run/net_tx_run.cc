@@ -1,75 +1,13 @@
 #include "sim/run/net_tx_run.h"
 
-#include <algorithm>
-
-#include "sim/machine/scheduler.h"
-#include "sim/run/net_tx_world.h"
-#include "sim/run/one_queue.h"
+#include "sim/run/net_tx_loop.h"
+#include "sim/run/xsk_tx_run.h"
 
 namespace vringlab::sim {
-namespace {
-
-// `actors`: guest and worker, then others.
-template <class World>
-void run_actors(World& world, const Scenario& s, RunControl* control, auto&... actors) {
-  Scheduler scheduler(tie_ranks<sizeof...(actors)>(s.tie_seed), actors...);
-  const bool guest_first = scheduler.first(World::kGuestCore, World::kWorkerCore);
-  // A worker whose queue is broken sleeps as well, so one look is enough while it runs.
-  scheduler.run(
-      [&] { return world.worker.asleep() && (world.worker.broken() || world.guest.done()); },
-      [&] { return world.tx.queue.bells.any() || world.tx.reader_woken() || app_woke(world); },
-      [&](std::size_t, std::uint64_t start_ps) {
-        world.tx.clear_woken();
-        clear_app_woke(world);
-        deliver_bells(world, world.tx.queue, start_ps, guest_first);
-        check_clock(std::max(world.guest_core.now(), world.worker_core.now()));
-        report(control, world.tx.device.counters().taken);
-      });
-}
-
-template <class World>
-void run_world(World& world, const Scenario& s, RunControl* control) {
-  if constexpr (HasApp<decltype(world.guest)>) {
-    run_actors(world, s, control, world.guest, world.worker, world.invalidator, world.guest.app());
-  } else if (world.tx.reader != nullptr) {
-    run_actors(world, s, control, world.guest, world.worker, world.invalidator, *world.tx.reader);
-  } else {
-    run_actors(world, s, control, world.guest, world.worker, world.invalidator);
-  }
-}
-
-template <class World>
-RunResult collect(World& world) {
-  RunResult r;
-  const NetTxCounters& counters = world.tx.device.counters();
-  r.packets = counters.packets - world.tx.sink.dropped();
-  r.bytes = counters.bytes;
-  r.refused = counters.refused;
-  r.dropped = counters.dropped + world.tx.sink.dropped();
-  r.batches = counters.batches + counters.alone;
-  r.alone = counters.alone;
-  r.calls = counters.calls;
-  set_elapsed(r, std::max(world.worker_core.now(), world.guest_core.now()));
-  collect_queue(r, world, world.tx);
-  if (world.fourth_core != nullptr)
-    r.cores.push_back(
-        core_result(HasApp<decltype(world.guest)> ? "app" : "reader", *world.fourth_core));
-  world.dma.add_to(r.dma);
-  return r;
-}
-
-template <class Guest>
-RunResult run_guest(const Scenario& scenario, RunControl* control) {
-  NetTxWorld<Guest> world(scenario);
-  run_world(world, scenario, control);
-  return collect(world);
-}
-
-}  // namespace
 
 RunResult run_net_tx(const Scenario& scenario, RunControl* control) {
-  return scenario.guest == "vm-xsk" ? run_guest<XskTxGuest>(scenario, control)
-                                    : run_guest<PmdSender>(scenario, control);
+  if (scenario.guest == "vm-xsk") return run_xsk_tx(scenario, control);
+  return run_tx_guest<PmdSender>(scenario, control);
 }
 
 }  // namespace vringlab::sim
