@@ -1,6 +1,7 @@
 #include "sim/cost/rows.h"
 
 #include <array>
+#include <unordered_map>
 
 namespace vringlab::sim {
 namespace {
@@ -388,10 +389,14 @@ constexpr auto kRows = std::to_array<CostRow>({
 std::span<const CostRow> cost_rows() { return kRows; }
 
 const CostRow* find_cost_row(std::string_view name) {
-  for (const CostRow& row : kRows) {
-    if (row.name == name) return &row;
-  }
-  return nullptr;
+  // A scenario looks up a hundred of them.
+  static const auto kByName = [] {
+    std::unordered_map<std::string_view, const CostRow*> by_name;
+    for (const CostRow& row : kRows) by_name.emplace(row.name, &row);
+    return by_name;
+  }();
+  const auto found = kByName.find(name);
+  return found == kByName.end() ? nullptr : found->second;
 }
 
 }  // namespace vringlab::sim
