@@ -49,7 +49,7 @@ def _gains(axes: Axes, points: Sequence[MappingPoint], most: float) -> None:
     axes.imshow(gains, cmap="Blues", vmin=0, vmax=most, aspect="auto")
     for (y, x), gain in np.ndenumerate(gains):
         colour = "white" if gain > 0.6 * most else "black"
-        axes.annotate(f"{gain:.0f}", (x, y), ha="center", va="center", color=colour, fontsize=8)
+        axes.annotate(f"{round(gain)}", (x, y), ha="center", va="center", color=colour, fontsize=8)
     axes.set_xticks(range(len(FRAGMENTS)), [str(f // 1024) for f in FRAGMENTS])
     axes.set_yticks(range(len(BUFFERS)), [str(b) for b in BUFFERS])
 
@@ -110,6 +110,7 @@ def _guest_times(axes: Axes, points: Sequence[LoadPoint]) -> None:
             label = f"{'AF_XDP' if kind else 'socket'}, deferred {deferred:.0f} us"
             times = [p.guest_ns[kind] / 1e3 for p in own]
             axes.plot(sizes, times, style, marker="o", ms=3, color=colour, label=label)
-    axes.set(xlabel="packet, bytes", ylabel="guest processors, us a packet", ylim=(0, None))
+    most = max(ns for p in points for ns in p.guest_ns) / 1e3
+    axes.set(xlabel="packet, bytes", ylabel="guest processors, us a packet", ylim=(0, 1.7 * most))
     axes.grid(axis="y")
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, loc="upper left", ncols=2)

@@ -96,8 +96,12 @@ def _mappings(points: Sequence[MappingPoint]) -> Iterable[str]:
     least = min(points, key=lambda p: p.gain_percent)
     yield "\n## How far one mapping a fragment carries\n\n"
     yield "The gain grows with the buffers in a fragment, and with what each unmap waits for "
-    yield f"(mappings.csv, mappings.png): from {least.gain_percent:+.0f} % ({_place(least)}) to "
-    yield f"{best.gain_percent:+.0f} % ({_place(best)}).\n"
+    yield f"(mappings.csv, mappings.png): from {_whole(least.gain_percent)} % ({_place(least)}) to "
+    yield f"{_whole(best.gain_percent)} % ({_place(best)}).\n"
+
+
+def _whole(percent: float) -> str:
+    return f"{round(percent):+d}"
 
 
 def _place(p: MappingPoint) -> str:
