@@ -188,6 +188,18 @@ def test_waterfall_of_another_core(comparison: Comparison) -> None:
     assert texts(axes)[0] == f"{guest.a.busy_ns_per_packet('guest'):.0f} ns"
 
 
+def test_waterfall_shows_bars_that_rise_above_the_time_before() -> None:
+    costs = {"send": (0.0, 50.0), "used": (80.0, 10.0)}
+    rows = [
+        {"step": s, "cost": "plain_access", "a": str(a), "b": str(b)} for s, (a, b) in costs.items()
+    ]
+    falls = plots.Falls.of_rows(rows, before="a", after="b")
+    (axes,) = plots.waterfall({"a": falls}, before="x", after="y", title="T").axes
+    assert axes.patches[0].get_x() + axes.patches[0].get_width() == 130
+    left, right = axes.get_xlim()
+    assert left < 60 < 130 <= right
+
+
 def test_waterfall_without_a_difference(comparison: Comparison) -> None:
     (axes,) = fall(vl.compare(comparison.a, comparison.a)).axes
     assert "none" in texts(axes)
@@ -208,6 +220,10 @@ def test_heat_map_has_each_value_in_its_cell() -> None:
     found = {text.get_position(): text.get_text() for text in axes.texts}
     assert found == {(0, 0): "-2", (0, 1): "5", (1, 0): "-3", (1, 1): "-1"}
     assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "16"]
+
+
+def test_a_zero_has_no_sign() -> None:
+    assert texts(heat_map({(1, 1): -0.2}).axes[0]) == ["0"]
 
 
 def test_the_boundary_runs_around_the_cells_above_it() -> None:

@@ -11,7 +11,15 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from numpy.typing import NDArray
 
-from vringlab.plots.style import STYLE, SimulatedFigure, drawn, grid_of, no_data, shape_of
+from vringlab.plots.style import (
+    STYLE,
+    SimulatedFigure,
+    drawn,
+    grid_of,
+    no_data,
+    plain_log,
+    shape_of,
+)
 
 Knob = float | str
 Grid = Mapping[tuple[Knob, Knob], float]
@@ -43,7 +51,9 @@ def heat_map(
     ['64', '1514']
     """
     rows, columns = shape_of(max(len(panels), 1), most=3)
-    with drawn(title, (3.4 * columns + 1, 2.7 * rows + 1), STYLE) as figure:
+    widest = max((len({x for x, _ in grid}) for grid in panels.values()), default=0)
+    size = max(3.4, 0.45 * widest + 0.7) * columns + 1, 2.7 * rows + 1
+    with drawn(title, size, STYLE) as figure:
         axes = grid_of(figure, len(panels), most=3)
         norm = _norm([z for grid in panels.values() for z in grid.values()], boundary, log)
         images = [
@@ -55,7 +65,9 @@ def heat_map(
         if not panels:
             no_data(axes[0])
         if any(images):
-            figure.colorbar(next(filter(None, images)), ax=axes, label=label, shrink=0.8)
+            bar = figure.colorbar(next(filter(None, images)), ax=axes, label=label, shrink=0.8)
+            if log:
+                plain_log(bar.ax.yaxis, float(norm.vmin or 1), float(norm.vmax or 1))
         handles = _legend(boundary, bool(figure.notes))
         if handles:
             figure.legend(handles=handles, loc="outside lower center", ncols=2)
@@ -132,7 +144,13 @@ def _cells(
         share = float(norm(value))
         dark = share > 0.65 if boundary is None else abs(share - 0.5) > 0.32
         style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
-        axes.text(x, y, format(value, text), color="white" if dark else "black", **style)
+        axes.text(x, y, _number(value, text), color="white" if dark else "black", **style)
+
+
+def _number(value: float, text: str) -> str:
+    """Without the sign of a zero."""
+    shown = format(value, text)
+    return shown if float(shown) else shown.replace("-", "")
 
 
 def _boundary(

@@ -189,7 +189,7 @@ def plain_log(axis: Axis, low: float, high: float) -> None:
     >>> axes.xaxis.get_major_formatter()(5.0, 0)
     '5'
     """
-    if high < 10 * low:
+    if high < 4 * low:
         axis.set_major_locator(MaxNLocator(3))
     else:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 300 * low else (1,)))

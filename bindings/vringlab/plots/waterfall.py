@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
 from vringlab.comparison import Comparison
 from vringlab.plots.style import (
@@ -129,9 +130,22 @@ def _same_scale(panels: Sequence[Axes], all_falls: Iterable[Falls]) -> None:
     widest = max((abs(f.delta_ns) for f in shown), default=0) or max(
         (f.before_ns for f in shown), default=0
     )
-    for axes, falls in zip(panels, shown, strict=False):
-        right = falls.before_ns + 0.06 * widest
-        axes.set_xlim(right - 1.4 * widest, right)
+    room = 0.06 * widest
+    rises = [max(0, _rise(axes, f) - room) for axes, f in zip(panels, shown, strict=False)]
+    width = 1.4 * widest + max(rises, default=0)
+    for axes, falls, rise in zip(panels, shown, rises, strict=False):
+        right = falls.before_ns + room + rise
+        axes.set_xlim(right - width, right)
+
+
+def _rise(axes: Axes, falls: Falls) -> float:
+    """How far bars reach beyond the time before."""
+    ends = [max(bar.get_x(), bar.get_x() + bar.get_width()) for bar in _bars(axes)]
+    return max([0.0, *(end - falls.before_ns for end in ends)])
+
+
+def _bars(axes: Axes) -> Iterable[Rectangle]:
+    return (patch for patch in axes.patches if isinstance(patch, Rectangle))
 
 
 def _total(axes: Axes, y: int, value: float) -> None:
