@@ -70,9 +70,11 @@ def test_it_opens_with_figures(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_of_the_machine_or_the_moment_is_in_it(name: str) -> None:
-    text = (NOTEBOOKS / f"{name}.ipynb").read_text()
     cells = read(NOTEBOOKS, name)
-    for trace in (str(ROOT), str(Path.home()), sys.prefix, "ipykernel", "application/vnd.jupyter"):
+    for output in outputs(cells):
+        output.get("data", {}).pop("image/png", None)
+    text = json.dumps(cells)
+    for trace in (str(ROOT), sys.prefix, "/home/", "/tmp/", "ipykernel", "vnd.jupyter"):
         assert trace not in text
     assert {cell["id"] for cell in cells} == {f"{name}-{i}" for i in range(len(cells))}
     assert all(cell.get("execution_count") is None and not cell["metadata"] for cell in cells)

@@ -64,6 +64,14 @@ def test_a_figure_of_nothing_says_so(name: str, tmp_path: Path) -> None:
     plots.save(figure, tmp_path / "figure")
 
 
+def test_what_is_empty_beside_others_is_said() -> None:
+    point = plots.BatchPoint(batch=1, value=2.0)
+    sweep = plots.batch_sweep({"tx": [point], "rx": []}, title="T", ylabel="ns")
+    board = plots.scoreboard({"vmap": [score(5, 6)], "blk": []})
+    assert (sweep.notes, board.notes) == (["rx: no points"], ["blk: no rows"])
+    assert "blk: no rows" in board.get_suptitle()
+
+
 def test_every_figure_says_simulated_and_the_version(comparison: Comparison) -> None:
     figures = [fall(comparison), *(make() for make in EMPTY.values())]
     lines = [figure.get_suptitle().splitlines() for figure in figures]
@@ -119,7 +127,7 @@ def test_scoreboard_draws_each_interval() -> None:
 def test_scoreboard_counts_what_a_log_axis_cannot_show() -> None:
     figure = plots.scoreboard({"a": [score(5, 6), score(0, 1), score(2, -1), score(math.nan, 1)]})
     assert figure.notes == [
-        "1 of 4 rows of a, pps not shown: no value",
+        "1 of 4 rows of a, pps not shown: no finite value",
         "2 of 4 rows of a, pps not shown: 0 or less on a log axis",
     ]
     assert all(note in figure.get_suptitle() for note in figure.notes)
@@ -246,7 +254,7 @@ def test_a_value_on_the_boundary_is_not_above_it() -> None:
 def test_heat_map_counts_and_hatches_what_it_cannot_show() -> None:
     figure = heat_map({(1, 1): 10.0, (1, 2): 0.0, (2, 1): -1.0}, log=True)
     assert figure.notes == [
-        "1 of 4 cells of a not shown: no value",
+        "1 of 4 cells of a not shown: no finite value",
         "2 of 4 cells of a not shown: 0 or less on a log axis",
     ]
     axes = figure.axes[0]
@@ -257,6 +265,14 @@ def test_heat_map_counts_and_hatches_what_it_cannot_show() -> None:
 def test_no_boundary_beside_a_cell_without_a_value() -> None:
     axes = heat_map({(1, 1): -1.0, (2, 1): math.nan, (3, 1): 1.0}, boundary=0).axes[0]
     assert len(axes.lines) == 0
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("boundary", [None, 5])
+def test_cells_that_are_all_alike(log: bool, boundary: float | None) -> None:
+    figure = heat_map({(1, 1): 5.0, (2, 1): 5.0}, log=log, boundary=boundary)
+    figure.draw_without_rendering()
+    assert texts(figure.axes[0]) == ["5", "5"]
 
 
 def test_panels_have_one_scale_of_colours() -> None:
@@ -285,6 +301,16 @@ def test_batch_sweep_counts_what_its_axes_cannot_show() -> None:
         "1 of 3 values of tx not shown: 0 or less on a log axis",
     ]
     assert list(figure.axes[0].lines[0].get_xdata()) == [4]
+
+
+@pytest.mark.parametrize("field", ["value", "low", "high", "published"])
+def test_a_point_that_is_not_finite_is_counted(field: str) -> None:
+    values = {"value": 2.0, "low": 1.0, "high": 3.0, "published": 2.0} | {field: math.inf}
+    figure = plots.batch_sweep(
+        {"tx": [plots.BatchPoint(batch=1, **values)]}, title="T", ylabel="ns"
+    )
+    assert figure.notes == ["1 of 1 values of tx not shown: no finite value"]
+    assert texts(figure.axes[0]) == ["no data"]
 
 
 def test_a_value_of_zero_is_shown_on_a_linear_axis() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from vringlab.plots.style import COLOURS, FRAMED, SimulatedFigure, drawn, no_data, plain_log
+from vringlab.plots.style import COLOURS, FRAMED, SimulatedFigure, drawn, least, no_data, plain_log
 from vringlab.run_result import Latency, Result
 
 QUANTILES = ("50 %", "90 %", "99 %", "all")
@@ -44,6 +44,7 @@ def batch_sweep(
     """
     with drawn(title, (6.4, 4.2), FRAMED) as figure:
         axes = figure.subplots()
+        figure.notes += [f"{name}: no points" for name, points in curves.items() if not points]
         for i, (name, points) in enumerate(curves.items()):
             _curve(figure, axes, name, points, COLOURS[i % len(COLOURS)], log)
         if axes.lines:
@@ -64,7 +65,7 @@ def _curve(
     log: bool,
 ) -> None:
     by_batch = figure.keep([p.batch for p in points], what=f"batches of {name}", log=True)
-    values = [_least(p) if log else p.value for p in points]
+    values = [least(p.value, p.low, p.high, p.published) for p in points]
     kept = by_batch & figure.keep(values, what=f"values of {name}", log=log)
     shown = [point for point, keep in zip(points, kept, strict=True) if keep]
     if not shown:
@@ -78,11 +79,6 @@ def _curve(
             axes.plot([p.batch, p.batch], [p.low, p.high], color=colour, lw=1)
         if p.published is not None:
             axes.plot([p.batch], [p.published], ls="", marker="_", ms=12, mew=2, color=colour)
-
-
-def _least(point: BatchPoint) -> float:
-    """What a log axis must be able to show of a point."""
-    return min(v for v in (point.value, point.low, point.published) if v is not None)
 
 
 def _batch_axes(axes: Axes, curves: Mapping[str, Sequence[BatchPoint]], log: bool) -> None:

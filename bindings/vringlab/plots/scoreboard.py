@@ -17,6 +17,7 @@ from vringlab.plots.style import (
     SimulatedFigure,
     drawn,
     grid_of,
+    least,
     no_data,
     plain_log,
     shape_of,
@@ -89,35 +90,38 @@ def scoreboard(
     >>> figure.axes[0].get_title()
     'vmap, pps\\n1 of 1 predicted inside 90 %'
     """
-    panels = _by_unit(systems)
+    scores = {system: _scores(rows) for system, rows in systems.items()}
+    panels = _by_unit(scores)
     rows, columns = shape_of(max(len(panels), 1))
     with drawn(title, (3 * columns + 0.4, 2.9 * rows + 0.9), FRAMED) as figure:
         axes = grid_of(figure, len(panels))
+        figure.notes += [f"{system}: no rows" for system, rows in scores.items() if not rows]
         if not panels:
             no_data(axes[0])
-        for own, ((system, unit), scores) in zip(axes, panels.items(), strict=False):
-            _panel(figure, own, f"{system}, {unit}", scores)
+        for own, ((system, unit), own_scores) in zip(axes, panels.items(), strict=False):
+            _panel(figure, own, f"{system}, {unit}", own_scores)
         for first in axes[::columns]:
             first.set_ylabel("simulated")
         figure.legend(handles=_legend(), loc="outside lower center", ncols=3)
     return figure
 
 
-def _by_unit(
-    systems: Mapping[str, Iterable[Score | Row]],
-) -> dict[tuple[str, str], list[Score]]:
+def _scores(rows: Iterable[Score | Row]) -> list[Score]:
+    return [row if isinstance(row, Score) else Score.of(row) for row in rows]
+
+
+def _by_unit(systems: Mapping[str, Sequence[Score]]) -> dict[tuple[str, str], list[Score]]:
     panels: dict[tuple[str, str], list[Score]] = {}
-    for system, rows in systems.items():
-        for row in rows:
-            score = row if isinstance(row, Score) else Score.of(row)
+    for system, scores in systems.items():
+        for score in scores:
             panels.setdefault((system, score.unit), []).append(score)
     return panels
 
 
 def _panel(figure: SimulatedFigure, axes: Axes, name: str, scores: Sequence[Score]) -> None:
     log = not scores[0].unit.startswith("%")
-    least = [min(s.published, s.predicted, s.low, s.high) for s in scores]
-    kept = figure.keep(least, what=f"rows of {name}", log=log)
+    values = [least(s.published, s.predicted, s.low, s.high) for s in scores]
+    kept = figure.keep(values, what=f"rows of {name}", log=log)
     shown = [score for score, keep in zip(scores, kept, strict=True) if keep]
     for score in shown:
         style = FITTED if score.fitted else PREDICTED

@@ -4,6 +4,7 @@ Matplotlib leaves out what a log axis can't show and says nothing; `SimulatedFig
 """
 
 import io
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -64,13 +65,14 @@ class SimulatedFigure(Figure):
         >>> figure = SimulatedFigure(title="a", size=(2, 2), style=STYLE)
         >>> figure.keep([1.0, 0.0, float("nan")], what="rates", log=True).tolist()
         [True, False, False]
-        >>> figure.notes
-        ['1 of 3 rates not shown: no value', '1 of 3 rates not shown: 0 or less on a log axis']
+        >>> print(*figure.notes, sep="\\n")
+        1 of 3 rates not shown: no finite value
+        1 of 3 rates not shown: 0 or less on a log axis
         """
         numbers = np.asarray(values, dtype=float)
         finite = np.isfinite(numbers)
         kept: NDArray[np.bool_] = finite & (numbers > 0) if log else finite
-        lost = {"no value": ~finite, "0 or less on a log axis": finite & ~kept}
+        lost = {"no finite value": ~finite, "0 or less on a log axis": finite & ~kept}
         for why, which in lost.items():
             if which.any():
                 counted = f"{which.sum()} of {numbers.size} {what}"
@@ -89,6 +91,16 @@ class SimulatedFigure(Figure):
 
     def __repr__(self) -> str:
         return f"SimulatedFigure({self.title}: {len(self.axes)} panels, {len(self.notes)} notes)"
+
+
+def least(*values: float | None) -> float:
+    """The least of what a point needs an axis to show; NaN if one of them is not finite.
+
+    >>> least(3.0, None, 2.0), least(1.0, float("inf"))
+    (2.0, nan)
+    """
+    given = [value for value in values if value is not None]
+    return min(given) if np.isfinite(given).all() else math.nan
 
 
 @contextmanager
