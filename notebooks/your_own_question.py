@@ -42,7 +42,7 @@ def answer(plan, batch, frame):
 answer("mapped, RCU", 16, 64)
 
 # %%
-widgets.interactive(
+shown = widgets.interact(
     answer,
     plan=widgets.Dropdown(options=list(PLANS), value="mapped, RCU"),
     batch=widgets.SelectionSlider(options=BATCHES, value=16),

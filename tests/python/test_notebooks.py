@@ -100,11 +100,19 @@ def test_it_runs_and_shows_the_same(name: str, tmp_path: Path) -> None:
     assert len(figures(mine)) == len(figures(theirs))
 
 
-def test_a_cell_that_fails_fails_the_tool(tmp_path: Path) -> None:
+BAD = {
+    "no such table": "raise ValueError('no such table')",
+    "wrote to stderr": "import sys\nprint('careful', file=sys.stderr)",
+    "a widget shows nothing": "import ipywidgets\nipywidgets.interactive(lambda a: a, a=(0, 9))",
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_what_is_wrong_with_a_notebook_is_said(message: str, tmp_path: Path) -> None:
     (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks" / "bad.py").write_text("# %%\nraise ValueError('no such table')\n")
+    (tmp_path / "notebooks" / "bad.py").write_text(f"# %%\n{BAD[message]}\n")
     command = [sys.executable, ROOT / "tools" / "notebooks.py", tmp_path]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode != 0
-    assert "no such table" in done.stderr
+    assert message in done.stderr
     assert not (tmp_path / "notebooks" / "bad.ipynb").exists()
