@@ -8,7 +8,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from vringlab.experiments.figures import STYLE, save
+from vringlab.experiments.figures import FRAMED, STYLE, save
 from vringlab.experiments.premapped.explore import (
     BUFFERS,
     DEFERRED_US,
@@ -20,7 +20,6 @@ from vringlab.experiments.premapped.explore import (
     MappingPoint,
 )
 
-AXES: dict[str, Any] = {"axes.spines.left": True, "ytick.left": True, "grid.color": "#e4e4e4"}
 COLOURS = ("#0b4f8a", "#4a90c2", "#d08770")
 
 
@@ -56,7 +55,7 @@ def _gains(axes: Axes, points: Sequence[MappingPoint], most: float) -> None:
 
 def draw_queues(path: Path, rows: Sequence[Sequence[Any]]) -> None:
     """Rate of each queue over the number of queues that share the invalidation queue."""
-    with matplotlib.rc_context(STYLE | AXES):
+    with matplotlib.rc_context(STYLE | FRAMED):
         figure = Figure(figsize=(6, 3.6))
         axes = figure.subplots()
         for iommu, merge in sorted({(row[0], row[1]) for row in rows}):
@@ -74,7 +73,7 @@ def draw_queues(path: Path, rows: Sequence[Sequence[Any]]) -> None:
 
 def draw_loads(path: Path, points: Sequence[LoadPoint]) -> None:
     """Gain in rate under full load, and the guest's time a packet under a light one."""
-    with matplotlib.rc_context(STYLE | AXES):
+    with matplotlib.rc_context(STYLE | FRAMED):
         figure = Figure(figsize=(11, 3.8))
         left, *others = figure.subplots(1, 3, sharex=True)
         _rate_gains(left, points)

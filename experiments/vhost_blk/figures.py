@@ -3,17 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from vringlab import Result
-from vringlab.experiments.figures import ADDED, BESIDE, SAVED, STYLE, save
+from vringlab.experiments.figures import ADDED, BESIDE, FRAMED, SAVED, STYLE, save
 from vringlab.experiments.vhost_blk.explore import BLOCKS, DISKS, PROCESSORS, Point
 from vringlab.experiments.vhost_blk.switches import Step
 
-AXES: dict[str, Any] = {"axes.spines.left": True, "ytick.left": True, "grid.color": "#e4e4e4"}
 COLOURS = {"kernel": "#0b4f8a", "io_uring": "#4a90c2", "threads": "#d08770"}
 
 
@@ -61,7 +59,7 @@ def _draw_points(
     path: Path, points: Sequence[Point], title: str, label: str, value: Callable[[Result], float]
 ) -> None:
     """A row a disk and block size, a column a number of processors."""
-    with matplotlib.rc_context(STYLE | AXES):
+    with matplotlib.rc_context(STYLE | FRAMED):
         figure = Figure(figsize=(12, 11))
         rows = [(disk, block) for disk in DISKS for block in BLOCKS]
         panels = list(figure.subplots(len(rows), len(PROCESSORS), sharex=True, sharey="row"))

@@ -10,18 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from vringlab import Comparison
-from vringlab.experiments.figures import STYLE, draw_waterfall, save
+from vringlab.experiments.figures import FITTED, PREDICTED, STYLE, draw_waterfall, save
 from vringlab.validation import Row
 
 BAND = "#d9d9d9"
-FITTED: dict[str, Any] = {
-    "marker": "s",
-    "ms": 6,
-    "color": "#808080",
-    "mfc": "white",
-    "mew": 1.5,
-}
-PREDICTED: dict[str, Any] = {"marker": "o", "ms": 6.5, "color": "#0b4f8a"}
 NAMES = {
     "vmap.before": "unnamed x86, SMAP on: user access",
     "vmap.after": "unnamed x86, SMAP on: mapped",

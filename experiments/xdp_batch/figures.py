@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter
 from vringlab import Comparison
-from vringlab.experiments.figures import STYLE, draw_waterfall, save
+from vringlab.experiments.figures import FRAMED, STYLE, draw_waterfall, save
 from vringlab.experiments.xdp_batch import caches, latency, sizes
 from vringlab.experiments.xdp_batch.base import BATCHES
 from vringlab.experiments.xdp_batch.netperf import MESSAGES, NEAR, SESSIONS, Answer, Key
@@ -24,7 +24,6 @@ Rows = Sequence[dict[str, Any]]
 PUBLISHED, SIMULATED = "#404040", "#0b4f8a"
 COLOURS = ("#0b4f8a", "#4a90c2", "#d08770")
 PLAIN = FuncFormatter(lambda value, _: f"{value:.6g}")
-AXES: dict[str, Any] = {"axes.spines.left": True, "ytick.left": True, "grid.color": "#e4e4e4"}
 WORKLOADS = {"tx": "transmit", "rx": "receive"}
 MOST = 50
 """Percent of gain at which a heat map has its darkest colour."""
@@ -195,7 +194,7 @@ def _panels(
     path: Path, title: str, shape: tuple[int, int], size: tuple[float, float], sharey: bool = False
 ) -> Iterator[list[Axes]]:
     """Of a figure that is saved in the end."""
-    with matplotlib.rc_context(STYLE | AXES):
+    with matplotlib.rc_context(STYLE | FRAMED):
         figure = Figure(figsize=size)
         yield list(figure.subplots(*shape, squeeze=False, sharey=sharey).flat)
         save(figure, path, title)

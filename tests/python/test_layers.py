@@ -44,6 +44,7 @@ ALLOWED = {
     "bindings/run.pybind.cc": '#include <pybind11/pybind11.h>\n#include "sim/run/scenario.h"\n',
     "tests/differential.test.cc": '#include "core/device/loop.h"\n#include "sim/run/scenario.h"\n',
     "bindings/vringlab/cli.py": "import importlib\nfrom . import _native\n",
+    "notebooks/first_steps.ipynb": notebook("import vringlab as vl\nvl.run(vl.Scenario())\n"),
     "notebooks/vmap.ipynb": notebook(
         "%matplotlib inline\nimport vringlab as vl\nvl.load('vmap')\n"
     ),
@@ -104,6 +105,7 @@ def test_violation_is_named(tmp_path: Path, file: str, text: str) -> None:
     "code",
     [
         "import vringlab as vl\nvl.run(None)",
+        "import vringlab as vl\nvl.run_many([])",
         "from vringlab import sweep",
         "from vringlab.experiments import vmap",
         "import experiments.vmap",
@@ -112,6 +114,11 @@ def test_violation_is_named(tmp_path: Path, file: str, text: str) -> None:
 )
 def test_notebook_must_not_simulate(tmp_path: Path, code: str) -> None:
     write(tmp_path, "notebooks/vmap.ipynb", notebook(code))
+    assert check(tmp_path).returncode == 1
+
+
+def test_even_first_steps_must_not_sweep(tmp_path: Path) -> None:
+    write(tmp_path, "notebooks/first_steps.ipynb", notebook("import vringlab as vl\nvl.sweep()"))
     assert check(tmp_path).returncode == 1
 
 
