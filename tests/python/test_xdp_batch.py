@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import vringlab as vl
 from vringlab.calibration import with_parameters
-from vringlab.experiments.xdp_batch import caches, latency, netperf, run, sizes, sweep
+from vringlab.experiments.xdp_batch import answers, caches, latency, netperf, run, sizes, sweep
 from vringlab.experiments.xdp_batch import netperf_tables as tables
 from vringlab.experiments.xdp_batch.base import BATCHES, CALIBRATED, GAINS, SWEEP, SWEEP_RATES
 from vringlab.experiments.xdp_batch.explorations import EXPLORATIONS
@@ -110,7 +110,7 @@ def rows():
 
 
 def test_table_has_every_published_row_of_its_sources(rows):
-    published = [row for row in load_published() if row.source in run.SOURCES]
+    published = [row for row in load_published() if row.source in answers.SOURCES]
     assert [row["id"] for row in rows] == [row.id for row in published]
     for row, expected in zip(rows, published, strict=True):
         kinds = (expected.metric, expected.unit, expected.use)
