@@ -335,3 +335,16 @@ def test_manifest_and_figures_are_there():
     for name in ("sweep", "waterfall", "netperf", *EXPLORATIONS):
         assert (RESULTS / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert "<svg" in (RESULTS / f"{name}.svg").read_text()
+
+
+def test_streams_have_the_noise_of_throughput_and_of_cpu_use():
+    asked = netperf.STREAM.replace(stream_ms=0.2)
+    runs = [vl.run(asked)] * 1001
+    stream = netperf.Stream.of(asked, runs)
+    other = netperf.Stream.of(asked.replace(tx_batching=False), runs)
+    assert stream.throughput[0] == other.throughput[0] == runs[0].throughput_gbps
+    sigma = netperf.SIGMA
+    for values, expected in ((stream.throughput, sigma), (stream.per_cpu, sigma * 2**0.5)):
+        assert np.std(np.log(values[1:])) == pytest.approx(expected, rel=0.1)
+    both = np.array(stream.throughput) / np.array(other.throughput)
+    assert np.std(np.log(both[1:])) == pytest.approx(sigma * 2**0.5, rel=0.1)
