@@ -15,9 +15,10 @@ namespace py = pybind11;
 using Points = std::vector<sim::CalibrationPoint>;
 using Parameters = std::vector<sim::Parameter>;
 
-std::optional<Parameters> free_parameters(const Points& points, sim::RunControl& control) {
+std::optional<Parameters> free_parameters(const Points& points, double between_hosts,
+                                          sim::RunControl& control) {
   try {
-    return sim::free_parameters(points, &control);
+    return sim::free_parameters(points, between_hosts, &control);
   } catch (const sim::Stopped&) {
     return std::nullopt;
   }
@@ -27,6 +28,15 @@ std::optional<sim::Fit> calibrate(const Points& points, const Parameters& parame
                                   sim::RunControl& control) {
   try {
     return sim::calibrate(points, parameters, &control);
+  } catch (const sim::Stopped&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<sim::Fit> leave_out(const sim::Fit& fit, const Points& points,
+                                  const std::vector<std::size_t>& kept, sim::RunControl& control) {
+  try {
+    return sim::leave_out(fit, points, kept, &control);
   } catch (const sim::Stopped&) {
     return std::nullopt;
   }
@@ -84,12 +94,15 @@ void bind_calibration(py::module_& m) {
   bind_structs(m);
   m.def("with_parameters", &sim::with_parameters, py::arg("scenario"), py::arg("names"),
         py::arg("values"), "The scenario with the parameters that concern it.");
-  m.def("free_parameters", &free_parameters, py::arg("points"), py::arg("control"),
-        py::call_guard<py::gil_scoped_release>(),
+  m.def("free_parameters", &free_parameters, py::arg("points"), py::arg("between_hosts"),
+        py::arg("control"), py::call_guard<py::gil_scoped_release>(),
         "Runs without the GIL; None if control.stop was set meanwhile.");
   m.def("calibrate", &calibrate, py::arg("points"), py::arg("parameters"), py::arg("control"),
         py::call_guard<py::gil_scoped_release>(),
         "Runs without the GIL; None if control.stop was set meanwhile.");
+  m.def("leave_out", &leave_out, py::arg("fit"), py::arg("points"), py::arg("kept"),
+        py::arg("control"), py::call_guard<py::gil_scoped_release>(),
+        "The fit to the points of these indices; None if control.stop was set meanwhile.");
   m.def("draw_posterior", &draw_posterior, py::arg("fit"), py::arg("points"), py::arg("count"),
         py::arg("seed"), py::arg("control"), py::call_guard<py::gil_scoped_release>(),
         "Shape (count, len(fit.values)); runs without the GIL; None if control.stop was set "

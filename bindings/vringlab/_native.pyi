@@ -7,7 +7,7 @@ import enum
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['AccessPlan', 'BlkResult', 'BlkScenario', 'CalibrationPoint', 'CoreResult', 'CostRow', 'DiskPreset', 'DmaResult', 'Fit', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Meter', 'Parameter', 'Place', 'Probe', 'Range', 'Reading', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'SinkInfo', 'Trace', 'TraceFlow', 'TracePart', 'TraceSlice', 'Translation', 'UsedElement', 'UserAccess', 'batch_columns', 'calibrate', 'check_scenario', 'compiler', 'copy_scenario', 'cost_names', 'cost_rows', 'disk_presets', 'draw_posterior', 'free_parameters', 'host_presets', 'kernel_presets', 'model', 'probes', 'run', 'run_batch', 'run_traced', 'sink_infos', 'standard_normals', 'step_names', 'version', 'with_parameters']
+__all__: list[str] = ['AccessPlan', 'BlkResult', 'BlkScenario', 'CalibrationPoint', 'CoreResult', 'CostRow', 'DiskPreset', 'DmaResult', 'Fit', 'Guard', 'HostPreset', 'KernelPreset', 'LatencyResult', 'LedgerRow', 'Meter', 'Parameter', 'Place', 'Probe', 'Range', 'Reading', 'RunControl', 'RunResult', 'Scenario', 'SectionSpan', 'SinkInfo', 'Trace', 'TraceFlow', 'TracePart', 'TraceSlice', 'Translation', 'UsedElement', 'UserAccess', 'batch_columns', 'calibrate', 'check_scenario', 'compiler', 'copy_scenario', 'cost_names', 'cost_rows', 'disk_presets', 'draw_posterior', 'free_parameters', 'host_presets', 'kernel_presets', 'leave_out', 'model', 'probes', 'run', 'run_batch', 'run_traced', 'sink_infos', 'standard_normals', 'step_names', 'version', 'with_parameters']
 class CostRow:
     @property
     def at_ghz(self) -> float:
@@ -874,7 +874,7 @@ def draw_posterior(fit: Fit, points: collections.abc.Sequence[CalibrationPoint],
     """
     Shape (count, len(fit.values)); runs without the GIL; None if control.stop was set meanwhile.
     """
-def free_parameters(points: collections.abc.Sequence[CalibrationPoint], control: RunControl) -> list[Parameter] | None:
+def free_parameters(points: collections.abc.Sequence[CalibrationPoint], between_hosts: typing.SupportsFloat | typing.SupportsIndex, control: RunControl) -> list[Parameter] | None:
     """
     Runs without the GIL; None if control.stop was set meanwhile.
     """
@@ -882,6 +882,10 @@ def host_presets() -> list[HostPreset]:
     ...
 def kernel_presets() -> list[KernelPreset]:
     ...
+def leave_out(fit: Fit, points: collections.abc.Sequence[CalibrationPoint], kept: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], control: RunControl) -> Fit | None:
+    """
+    The fit to the points of these indices; None if control.stop was set meanwhile.
+    """
 def model() -> str:
     """
     SHA-256 of the sources of core and sim.

@@ -4,9 +4,8 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +13,7 @@ from numpy.typing import NDArray
 from vringlab import _native
 from vringlab._fields import as_bool, as_float, as_int, as_str
 from vringlab.costs import CostPrior
-from vringlab.execute import run_many, watch
-from vringlab.progress import Progress, reporting
 from vringlab.scenario import Scenario, native_scenario
-
-_T = TypeVar("_T")
 
 UNMOVED = 0.95
 """Of a shrinkage above this the data say next to nothing about the parameter."""
@@ -28,9 +23,6 @@ TOLERANCE = 0.01
 """Fitting the same data again must give each value within this share of it."""
 NORMAL_95 = 1.6448536269514722
 """95 % of a normal distribution lie below this many standard deviations."""
-
-# Runs a point that a fit usually takes, and those of a draw: for the bar.
-_FIT_RUNS, _DRAW_RUNS = 600, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +82,9 @@ class Unresolved:
 class Calibration:
     """Cost rows at the maximum of posterior, and draws from the posterior around it.
 
-    A parameter "row" stands for that cost row on every host, "row@host" on one host only. All
-    numbers are rounded to six significant digits, so that what is read back from JSON is equal.
+    A parameter "row" stands for that cost row on every host, "row@host" on one host only, and
+    "row*host" multiplies what "row" is on one host. All numbers are rounded to six significant
+    digits, so that what is read back from JSON is equal.
     """
 
     priors: tuple[CostPrior, ...]
@@ -225,41 +218,6 @@ class Calibration:
         return lower + np.tril(lower, -1).T
 
 
-def calibrate(
-    points: Iterable[Point],
-    *,
-    priors: Iterable[CostPrior] | None = None,
-    draws: int = 200,
-    seed: int = 1,
-    progress: Progress = None,
-) -> Calibration:
-    """Fits cost rows to published rates: the maximum of posterior, by Levenberg-Marquardt.
-
-    All rows that a rate depends on are fitted, each with the prior that it has in `cost_rows()`,
-    or in `priors`. `draws` is the size of the sample of the posterior that predictions use.
-    progress is that of `run`, in runs of which the number is an estimate.
-
-    >>> point = Point(id="a", scenario=Scenario(packets=2000), rate_pps=5e6, relative_sigma=0.02)
-    >>> fit = calibrate([point], draws=20)
-    >>> abs(run_many([fit.apply(point.scenario)])[0].rate_pps / 5e6 - 1) < 0.02
-    True
-    """
-    data = _points(points)
-    overrides = _priors(priors)
-    count, seed = as_count("draws", draws), as_seed(seed)
-    control = _native.RunControl()
-    total = (_FIT_RUNS + _DRAW_RUNS * count) * len(data)
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(_fit, data, overrides, count, seed, control)
-        try:
-            with reporting(progress, total) as report:
-                watch([future], lambda: report(min(control.runs_done, total)))
-                report(total)
-        finally:
-            control.stop = True
-    return _rounded(data, *future.result())
-
-
 def with_parameters(scenario: Scenario, names: Sequence[str], values: Sequence[float]) -> Scenario:
     """The scenario with these parameters; a row that it sets itself keeps its value."""
     native = _native.with_parameters(native_scenario(scenario), list(names), list(values))
@@ -268,7 +226,9 @@ def with_parameters(scenario: Scenario, names: Sequence[str], values: Sequence[f
 
 def data_sha256(points: Iterable[Point]) -> str:
     """Of the published rates and their scenarios. A new field of Scenario does not change it."""
-    rows = [_fields(point) | {"scenario": _changes(point.scenario)} for point in _points(points)]
+    rows = [
+        _fields(point) | {"scenario": _changes(point.scenario)} for point in checked_points(points)
+    ]
     for row in rows:
         if not row["guest_system"]:  # as when there was no such field
             del row["guest_system"]
@@ -300,7 +260,7 @@ def as_seed(value: Any) -> int:
     return seed
 
 
-def _points(points: Iterable[Point]) -> list[Point]:
+def checked_points(points: Iterable[Point]) -> list[Point]:
     data = list(points)
     for i, point in enumerate(data):
         if not isinstance(point, Point):
@@ -310,90 +270,6 @@ def _points(points: Iterable[Point]) -> list[Point]:
     if len({point.id for point in data}) < len(data):
         raise ValueError("points: an id comes twice")
     return data
-
-
-def _priors(priors: Iterable[CostPrior] | None) -> dict[str, CostPrior]:
-    by_name: dict[str, CostPrior] = {}
-    for i, prior in enumerate(priors or ()):
-        if not isinstance(prior, CostPrior):
-            raise TypeError(f"priors[{i}] must be a CostPrior, not {prior!r:.80}")
-        if not 0 < prior.low < prior.high:
-            raise ValueError(f"{prior.name}: must be 0 < low < high; to fix a row, set it in costs")
-        if prior.name in by_name:
-            raise ValueError(f"priors: {prior.name} comes twice")
-        by_name[prior.name] = prior
-    return by_name
-
-
-def _fit(
-    data: list[Point],
-    overrides: dict[str, CostPrior],
-    draws: int,
-    seed: int,
-    control: _native.RunControl,
-) -> tuple[list[CostPrior], _native.Fit, NDArray[np.float64]]:
-    points = [
-        _native.CalibrationPoint(
-            p.id, native_scenario(p.scenario), p.rate_pps, p.relative_sigma, p.guest_system
-        )
-        for p in data
-    ]
-    priors = _free_priors(_not_stopped(_native.free_parameters(points, control)), overrides)
-    parameters = [_native.Parameter(p.name, p.low, p.best, p.high) for p in priors]
-    fit = _not_stopped(_native.calibrate(points, parameters, control))
-    if not fit.converged:
-        raise RuntimeError(f"calibration: not converged after {fit.iterations} iterations")
-    return priors, fit, _not_stopped(_native.draw_posterior(fit, points, draws, seed, control))
-
-
-def _not_stopped(value: _T | None) -> _T:
-    if value is None:
-        raise CancelledError
-    return value
-
-
-def _free_priors(free: list[_native.Parameter], overrides: dict[str, CostPrior]) -> list[CostPrior]:
-    priors = [overrides.get(p.name, CostPrior(p.name, p.low, p.best, p.high)) for p in free]
-    names = [prior.name for prior in priors]
-    if not names:
-        raise ValueError("points: no rate depends on any cost row")
-    for name in overrides:
-        if name not in names:
-            raise ValueError(f"priors: no rate depends on {name}, only on {', '.join(names)}")
-    return priors
-
-
-def _rounded(
-    data: list[Point],
-    priors: list[CostPrior],
-    fit: _native.Fit,
-    sample: NDArray[np.float64],
-) -> Calibration:
-    names = [prior.name for prior in priors]
-    values = [six_digits(value) for value in fit.values]
-    at_fit = run_many([with_parameters(p.scenario, names, values) for p in data], progress=False)
-    return Calibration(
-        priors=tuple(priors),
-        values=tuple(values),
-        log_covariance=tuple(
-            tuple(six_digits(float(v)) for v in row[: i + 1])
-            for i, row in enumerate(fit.log_covariance)
-        ),
-        sample=tuple(tuple(map(float, draw)) for draw in sample),
-        points=tuple(
-            FittedPoint(
-                id=point.id,
-                rate_pps=point.rate_pps,
-                relative_sigma=point.relative_sigma,
-                predicted_pps=six_digits(
-                    result.guest_system_rate if point.guest_system else result.rate_pps
-                ),
-            )
-            for point, result in zip(data, at_fit, strict=True)
-        ),
-        data_sha256=data_sha256(data),
-        version=_native.version,
-    )
 
 
 def _fields(value: Any) -> dict[str, Any]:

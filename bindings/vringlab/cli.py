@@ -18,6 +18,7 @@ from vringlab.settings import Settings, scenario_of
 from vringlab.sweeps.cli import sweep_command
 from vringlab.sweeps.files import SweepError
 from vringlab.trace_cli import trace_command
+from vringlab.validate_cli import calibrate_command, sensitivity_command, validate_command
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -69,6 +70,9 @@ def compare_command(
 
 
 app.command("sweep")(sweep_command)
+app.command("validate")(validate_command)
+app.command("calibrate")(calibrate_command)
+app.command("sensitivity")(sensitivity_command)
 
 
 @app.command()
@@ -107,6 +111,9 @@ def reproduce_command(
 
 
 app.add_typer(gate, name="gate")
+app.command("validate")(validate_command)
+app.command("calibrate")(calibrate_command)
+app.command("sensitivity")(sensitivity_command)
 app.command("trace")(trace_command)
 app.command("profile")(profile_command)
 app.command("bench", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(

@@ -70,7 +70,7 @@ class Kernel:
 class CostPrior:
     """A 5-95 % range low..high around best for the cost row `name`, in the row's own unit.
 
-    "row@host" is that row on one host only.
+    "row@host" is that row on one host only; "row*host" a factor of the row on one host.
 
     >>> CostPrior("access_ok", 1, 2, 5)
     CostPrior(name='access_ok', low=1.0, best=2.0, high=5.0)
@@ -85,7 +85,7 @@ class CostPrior:
     high: float
 
     def __post_init__(self) -> None:
-        row, at, host = as_str("name", self.name).partition("@")
+        row, at, host = split_name(as_str("name", self.name))
         if row not in (*_rows_by_name(), CLOCK):
             raise ValueError(f'name = "{self.name}": there is no such cost row')
         if at and host not in (known.name for known in hosts()):
@@ -97,8 +97,9 @@ class CostPrior:
 
     def _bound(self, field: str) -> float:
         value = as_float(f"{self.name}: {field}", getattr(self, field))
-        row = _rows_by_name().get(self.name.partition("@")[0])
-        most = 1.0 if row is not None and row.unit == "fraction" else math.inf
+        name, at, _ = split_name(self.name)
+        row = _rows_by_name().get(name)
+        most = 1.0 if row is not None and row.unit == "fraction" and at != "*" else math.inf
         if not (math.isfinite(value) and 0 <= value <= most):
             permitted = "finite and not negative" if most > 1 else "between 0 and 1"
             raise ValueError(f"{self.name}: {field} = {value}: must be {permitted}")
@@ -108,6 +109,15 @@ class CostPrior:
         low, high = getattr(self, lower), getattr(self, upper)
         if low > high:
             raise ValueError(f"{self.name}: {lower} = {low}: must be at most {upper} = {high}")
+
+
+def split_name(name: str) -> tuple[str, str, str]:
+    """Row, "@" or "*", and host of a parameter's name; the last two are empty where it has none.
+
+    >>> split_name("access_ok@broadwell-2.6")
+    ('access_ok', '@', 'broadwell-2.6')
+    """
+    return name.partition("*" if "*" in name else "@")
 
 
 class Costs(Mapping[str, float]):

@@ -11,8 +11,15 @@ from numpy.typing import NDArray
 
 from vringlab import _native
 from vringlab._fields import as_float
-from vringlab.calibration import NORMAL_95, Calibration, as_seed, six_digits, with_parameters
-from vringlab.costs import CLOCK, CostPrior, cost_rows, hosts
+from vringlab.calibration import (
+    NORMAL_95,
+    Calibration,
+    Point,
+    as_seed,
+    six_digits,
+    with_parameters,
+)
+from vringlab.costs import CLOCK, CostPrior, cost_rows, hosts, split_name
 from vringlab.execute import as_scenario, run_many
 from vringlab.progress import Progress
 from vringlab.run_result import Result
@@ -60,6 +67,27 @@ class Prediction:
     def __repr__(self) -> str:
         rates = (f"{v / 1e6:.4g}" for v in (self.rate_pps, self.low_pps, self.high_pps))
         return "Prediction(simulated {} Mpps, {} to {})".format(*rates)
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedPoint:
+    """A published rate and what a calibration predicts for it."""
+
+    point: Point
+    predicted: float
+    low: float
+    high: float
+    """Of the 90 % interval in which a measurement should lie."""
+
+    @property
+    def error_percent(self) -> float:
+        """Of the prediction, relative to the published value."""
+        return 100 * (self.predicted / self.point.rate_pps - 1)
+
+    @property
+    def inside(self) -> bool:
+        """Is the published value in the interval?"""
+        return self.low <= self.point.rate_pps <= self.high
 
 
 def predict(
@@ -119,6 +147,31 @@ def predicted(
     return tuple(finish(s, results) for s, results in zip(scenarios, sampled, strict=True))
 
 
+def predict_points(
+    points: Iterable[Point], calibration: Calibration, *, seed: int = 1
+) -> tuple[PredictedPoint, ...]:
+    """What a calibration that has not seen these points predicts for them.
+
+    >>> from vringlab import calibrate
+    >>> base = Scenario(packets=2000)
+    >>> a = Point(id="a", scenario=base, rate_pps=5e6, relative_sigma=0.02)
+    >>> b = Point(id="b", scenario=base.replace(batch=1), rate_pps=2e6, relative_sigma=0.02)
+    >>> [found] = predict_points([b], calibrate([a], draws=20))
+    >>> found.low < found.predicted < found.high
+    True
+    """
+    asked = list(points)
+    sampled = sample((p.scenario for p in asked), calibration, seed=seed, progress=False)
+    return tuple(_point(p, runs, seed) for p, runs in zip(asked, sampled, strict=True))
+
+
+def _point(point: Point, runs: Sequence[Result], seed: int) -> PredictedPoint:
+    at_fit, *drawn = (r.guest_system_rate if point.guest_system else r.rate_pps for r in runs)
+    noise = noise_factors(f"{seed} {point.id}", len(drawn), point.relative_sigma)
+    low, high = _interval(np.array(drawn) * noise, 0.90)
+    return PredictedPoint(point, six_digits(at_fit), low, high)
+
+
 def sample(
     scenarios: Iterable[Scenario],
     calibration: Calibration,
@@ -157,7 +210,7 @@ def _prediction(
     scenario: Scenario, results: Sequence[Result], *, level: float, sigma: float, seed: int
 ) -> Prediction:
     at_fit, *sampled = results
-    noise = np.exp(sigma * _normals(f"{seed} {scenario!r}", len(sampled)))
+    noise = noise_factors(f"{seed} {scenario!r}", len(sampled), sigma)
     rates = np.array([result.rate_pps for result in sampled]) * noise
     low, high = _interval(rates, level)
     return Prediction(
@@ -176,12 +229,14 @@ def _runs(
 ) -> Iterable[Scenario]:
     """The scenario at the fit, then once a draw."""
     yield calibration.apply(scenario)
-    others = _not_fitted(scenario.host, calibration)
-    drawn = np.array([_from_prior(prior, len(fitted), seed) for prior in others])
-    names = [prior.name for prior in others] + list(calibration.names)
-    for i, row in enumerate(fitted):
-        # Of two values for a row the later one counts: "row@host" that was fitted after "row".
-        yield with_parameters(scenario, names, [*drawn[:, i].tolist(), *row.tolist()])
+    before = _not_fitted(scenario.host, calibration)
+    after = _factors(scenario.host, calibration)
+    names = [p.name for p in before] + list(calibration.names) + [p.name for p in after]
+    drawn = [_from_prior(prior, len(fitted), seed) for prior in before]
+    factors = [_from_prior(prior, len(fitted), seed) for prior in after]
+    # Of two values for a row the later one counts: "row@host" that was fitted after "row".
+    for values in zip(*drawn, *fitted.T, *factors, strict=True):
+        yield with_parameters(scenario, names, [float(value) for value in values])
 
 
 def _not_fitted(host: str, calibration: Calibration) -> list[CostPrior]:
@@ -191,10 +246,32 @@ def _not_fitted(host: str, calibration: Calibration) -> list[CostPrior]:
     return [p for p in rows + clocks if p.low < p.high and p.name not in calibration.names]
 
 
+def _factors(host: str, calibration: Calibration) -> list[CostPrior]:
+    """Of a host that was not fitted: how far it may be from what the fitted ones share."""
+    spreads = {}
+    for prior in calibration.priors:
+        row, mark, _ = split_name(prior.name)
+        if mark == "*":
+            spreads[f"{row}*{host}"] = (prior.low, prior.best, prior.high)
+    fitted = set(calibration.names)
+    return [CostPrior(name, *range_) for name, range_ in spreads.items() if name not in fitted]
+
+
 def _from_prior(prior: CostPrior, count: int, seed: int) -> NDArray[np.float64]:
     sigma = math.log(prior.high / prior.low) / (2 * NORMAL_95)
     values = prior.best * np.exp(sigma * _normals(f"{seed} {prior.name}", count))
     return np.array([six_digits(float(value)) for value in values])
+
+
+def noise_factors(name: str, count: int, sigma: float) -> NDArray[np.float64]:
+    """By what `count` measurements differ from what is so, the same for a name, shape (count,).
+
+    sigma: the standard deviation of their logarithms.
+
+    >>> noise_factors("1 a", 2, 0.0).tolist()
+    [1.0, 1.0]
+    """
+    return np.asarray(np.exp(sigma * _normals(name, count)))
 
 
 def _normals(name: str, count: int) -> NDArray[np.float64]:

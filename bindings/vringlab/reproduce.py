@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from vringlab.results import MANIFEST, files_of, is_data, read_manifest, write_manifest
+from vringlab.scoreboard import read_scores, write_scores
 from vringlab.validation import TABLE, write_combined
 
 VALIDATION = "validation"
@@ -52,10 +53,12 @@ def reproduce(name: str, results: Path, *, check: bool) -> Outcome:
 
 
 def combine(results: Path, *, check: bool) -> Outcome:
-    """Writes results/validation, the tables of all experiments in one; with `check` compares."""
+    """Writes results/validation, the tables of all experiments in one and the scoreboard that they
+    make; with `check` compares."""
 
     def make(fresh: Path) -> tuple[str, ...]:
         write_combined(fresh / TABLE, results)
+        write_scores(fresh, read_scores(results))
         write_manifest(fresh, command="vringlab reproduce")
         return ()
 

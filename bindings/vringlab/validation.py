@@ -11,6 +11,7 @@ from vringlab.prediction import Gain, Prediction
 from vringlab.published import Published
 from vringlab.results import Table, read_table, write_table
 from vringlab.run_result import Result
+from vringlab.scenario import Scenario
 
 COLUMNS = (
     "id",
@@ -51,13 +52,7 @@ def rate_row(published: Published, prediction: Prediction, core: str = "worker")
 
     `core`: whose share of unmodelled time the row states; the one that bounds the rate.
     """
-    unit = _PER_SECOND.get(published.unit)
-    if published.unit == "MB/s":
-        unit = 1e6 / prediction.scenario.blk.block_bytes
-    if published.metric != "rate" or unit is None:
-        raise ValueError(
-            f"{published.id}: {published.metric} in {published.unit} is no packet rate"
-        )
+    unit = unit_per_second(published, prediction.scenario)
     share = prediction.result.unmodelled_of(core)  # not a number where it has nothing to do
     return Row(
         published,
@@ -66,6 +61,23 @@ def rate_row(published: Published, prediction: Prediction, core: str = "worker")
         prediction.high_pps / unit,
         share if math.isfinite(share) else None,
     )
+
+
+def unit_per_second(published: Published, scenario: Scenario) -> float:
+    """Packets or I/Os a second that one of the published unit is; ValueError where it is no rate.
+
+    >>> from vringlab.published import load_published
+    >>> unit_per_second(load_published()[0], Scenario())
+    1000000.0
+    """
+    unit = _PER_SECOND.get(published.unit)
+    if published.unit == "MB/s":
+        unit = 1e6 / scenario.blk.block_bytes
+    if published.metric != "rate" or unit is None:
+        raise ValueError(
+            f"{published.id}: {published.metric} in {published.unit} is no packet rate"
+        )
+    return unit
 
 
 def utilisation_row(

@@ -9,39 +9,27 @@ the guest copies, and the vhost worker, which does, should become the bound both
 from collections.abc import Iterable
 from pathlib import Path
 
-from vringlab import (
-    Calibration,
-    Comparison,
-    Prediction,
-    Result,
-    Scenario,
-    compare,
-    predict,
-    run_many,
-)
+from vringlab import Calibration, Comparison, Prediction, Result, Scenario, compare, run_many
 from vringlab.experiments.figures import draw_waterfall
 from vringlab.experiments.premapped import explore, figures, sockets
-from vringlab.experiments.premapped.base import RATES, SEED, SIGMA, Run
-from vringlab.experiments.premapped.fit import committed_fit
+from vringlab.experiments.premapped.answers import find
+from vringlab.experiments.premapped.base import SEED, Run
 from vringlab.experiments.premapped.report import report
 from vringlab.experiments.vmap.tables import waterfall_rows, write_posterior
 from vringlab.published import load_published
 from vringlab.results import write_table
-from vringlab.validation import rate_row, write_rows
+from vringlab.validation import write_rows
 
-SOURCES = ("premapped-2023", "afxdp-2023")
+__all__ = ["SEED", "main"]
+
 WATERFALL = ("what", "core", "step", "cost", "before_ns", "after_ns", "difference_ns")
 
 
 def main(folder: Path, check: bool) -> None:
     """Writes the tables, figures and the report of results/premapped."""
-    published = {row.id: row for row in load_published() if row.source in SOURCES}
-    mapping_fit = committed_fit(published.values(), "fit.json")
-    socket_fit = committed_fit(published.values(), "fit_afxdp.json")
-    found = _predicted(mapping_fit)
-    rows = [rate_row(published[n], p, "guest") for n, p in found.items()]
-    rows += sockets.socket_rows(published, socket_fit)
-    assert [row.published.id for row in rows] == list(published), "each published row has one"
+    answered = find(load_published())
+    mapping_fit, socket_fit = answered.mapping_fit, answered.socket_fit
+    found, rows = answered.received, answered.rows
     on_sockets = _at(socket_fit)
     merged = {mode: _fall(found, mode) for mode in ("lazy", "strict")}
     zero_copy = sockets.socket_falls(on_sockets)
@@ -73,11 +61,6 @@ def main(folder: Path, check: bool) -> None:
     text = report(rows, variants, mappings, queues, loads)
     (folder / "report.md").write_text(text, encoding="utf-8", newline="\n")
     assert all(c.gain_percent > 0 for c in merged.values()), "fewer mappings are faster"
-
-
-def _predicted(fit: Calibration) -> dict[str, Prediction]:
-    predicted = predict(RATES.values(), fit, seed=SEED, measurement_sigma=SIGMA)
-    return dict(zip(RATES, predicted, strict=True))
 
 
 def _at(fit: Calibration) -> Run:

@@ -26,9 +26,11 @@ HOSTS = {
 COLUMNS = ("host", "row", "pps", "vhost_cpu", "app_cpu", "softirq_cpu")
 
 
-def socket_rows(published: Mapping[str, Published], fit: Calibration) -> list[Row]:
+def socket_rows(
+    published: Mapping[str, Published], fit: Calibration, draws: int | None = None
+) -> list[Row]:
     """Rates and processor columns, in the published order."""
-    runs = dict(zip(SOCKETS, sample(SOCKETS.values(), fit, seed=SEED), strict=True))
+    runs = dict(zip(SOCKETS, sample(SOCKETS.values(), fit, draws=draws, seed=SEED), strict=True))
     found = predicted(SOCKETS.values(), runs.values(), seed=SEED, measurement_sigma=SIGMA)
     rates = dict(zip(SOCKETS, found, strict=True))
     return [_row(row, rates, runs) for row in published.values() if _name(row) in SOCKETS]

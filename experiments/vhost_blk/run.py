@@ -11,36 +11,22 @@ should read alike. In 2022 a prototype that goes past the page cache should reac
 from collections.abc import Iterable
 from pathlib import Path
 
-from vringlab import Calibration, Prediction, Result, Scenario, predict, run_many, sample
+from vringlab import Result, Scenario, run_many, sample
 from vringlab.experiments.vhost_blk import explore, figures, switches, system_time
-from vringlab.experiments.vhost_blk.base import (
-    RATES,
-    SEED,
-    SIGMA_2010,
-    SIGMA_2022,
-    SYSTEM,
-    bound_by,
-    sigma_of,
-)
-from vringlab.experiments.vhost_blk.fit import calibration_points, committed_fit
+from vringlab.experiments.vhost_blk.answers import find
+from vringlab.experiments.vhost_blk.base import RATES, SEED, SYSTEM
 from vringlab.experiments.vhost_blk.report import report
 from vringlab.experiments.vhost_blk.system_time import published_system_times
 from vringlab.experiments.vmap.tables import write_posterior
 from vringlab.published import load_published
-from vringlab.validation import rate_row, write_rows
-
-SOURCES = ("vhost-blk-2010", "vhost-blk-2022")
-SIGMAS = (SIGMA_2010, SIGMA_2022)
+from vringlab.validation import write_rows
 
 
 def main(folder: Path, check: bool) -> None:
     """Writes the tables and figures of results/vhost_blk."""
-    published = {row.id: row for row in load_published() if row.source in SOURCES}
+    found = find(load_published())
+    fit, rows = found.fit, found.rows
     times = published_system_times()
-    fit = committed_fit(calibration_points([*published.values(), *times]))
-    assert set(published) == set(RATES), "each published row has a scenario"
-    predicted = {n: p for sigma in SIGMAS for n, p in _predicted(fit, sigma).items()}
-    rows = [rate_row(published[n], predicted[n], bound_by(n)) for n in RATES]
     sampled = sample([RATES[SYSTEM[row.id]] for row in times], fit, seed=SEED)
     system = [system_time.answer(row, s) for row, s in zip(times, sampled, strict=True)]
 
@@ -66,11 +52,3 @@ def main(folder: Path, check: bool) -> None:
     text = report(rows, system, ladders, tried, caches, points, corrupt)
     (folder / "report.md").write_text(text, encoding="utf-8", newline="\n")
     assert switches.smallest(tried), "some set of mechanisms makes writes slower"
-
-
-def _predicted(fit: Calibration, sigma: float) -> dict[str, Prediction]:
-    """The rows whose measurement has this noise."""
-    names = [name for name in RATES if sigma_of(name) == sigma]
-    asked = [RATES[name] for name in names]
-    found = predict(asked, fit, seed=SEED, measurement_sigma=sigma)
-    return dict(zip(names, found, strict=True))

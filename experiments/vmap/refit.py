@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from vringlab import Calibration, calibrate
+from vringlab.experiments.vmap.base import RATES, SEED
 from vringlab.experiments.vmap.fit import calibration_points
-from vringlab.experiments.vmap.run import RATES, SEED
 from vringlab.published import load_published
 
 DRAWS = 200

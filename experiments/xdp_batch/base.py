@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from vringlab import Result, Scenario
-from vringlab.experiments.vmap.run import RATES as VMAP_RATES
+from vringlab.experiments.vmap.base import RATES as VMAP_RATES
 
 SEED = 1
 BATCHES = (1, 16, 32, 64, 128, 256, 512)

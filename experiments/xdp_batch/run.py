@@ -7,50 +7,36 @@ the buffers of a batch no longer fit the caches. TCP streams gain where vhost bo
 packets fit a page.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
-from vringlab import Calibration, Prediction, Result, Scenario, compare, predict, run_many
-from vringlab.experiments.vmap.fit import MEASUREMENT_SIGMA
+from vringlab import Result, Scenario, compare, run_many
 from vringlab.experiments.vmap.tables import waterfall_rows
 from vringlab.experiments.xdp_batch import figures, netperf, netperf_tables, sweep
-from vringlab.experiments.xdp_batch.base import GAINS, SEED, SWEEP_RATES, SWEEP_SIGMA
+from vringlab.experiments.xdp_batch.answers import find
+from vringlab.experiments.xdp_batch.base import GAINS, SEED
 from vringlab.experiments.xdp_batch.explorations import explored
-from vringlab.experiments.xdp_batch.fit import calibration_points, committed_fit
 from vringlab.experiments.xdp_batch.report import report
 from vringlab.published import load_published
 from vringlab.results import write_table
-from vringlab.validation import Row, gain_row, rate_row, write_rows
+from vringlab.validation import write_rows
 
-SOURCES = ("xdp-batch-2018", "vhost-batch-sweep-2020")
+__all__ = ["SEED", "main"]
+
 WATERFALL = ("sink", "step", "cost", "alone_ns", "batched_ns", "difference_ns")
 
 
 def main(folder: Path, check: bool) -> None:
     """Writes the tables and figures of results/xdp_batch."""
-    published = {row.id: row for row in load_published() if row.source in SOURCES}
-    fit = committed_fit(calibration_points(load_published()))
-    rates = predicted(SWEEP_RATES.values(), fit, SWEEP_SIGMA)
-    pairs = predicted((s for pair in GAINS.values() for s in pair), fit, MEASUREMENT_SIGMA)
-    streams = netperf.cells(fit)
-    answered: dict[str, Row] = {
-        **{name: rate_row(published[name], rates[s]) for name, s in SWEEP_RATES.items()},
-        **{n: gain_row(published[n], pairs[b].gain_over(pairs[a])) for n, (a, b) in GAINS.items()},
-        **{
-            name: gain_row(row, netperf.gain_of(row, streams))
-            for name, row in published.items()
-            if name.startswith(netperf.ROWS)
-        },
-    }
-    assert set(published) == set(answered), "each published row has a scenario"
-    rows = [answered[name] for name in published]
+    found = find(load_published())
+    fit, rows, pairs, streams = found.fit, found.rows, found.pairs, found.streams
     curves = sweep.curves(rows)
     saved = {b.sink: compare(pairs[a].result, pairs[b].result) for a, b in GAINS.values()}
 
     def run(scenarios: Iterable[Scenario]) -> list[Result]:
         return run_many(fit.apply(scenario) for scenario in scenarios)
 
-    answers = netperf.answers(published.values(), streams)
+    answers = netperf.answers((row.published for row in rows), streams)
     buffers = netperf_tables.scores(run, answers)
 
     write_rows(folder / "table.csv", rows)
@@ -67,10 +53,3 @@ def main(folder: Path, check: bool) -> None:
     text = report(rows, curves, answers, buffers, explored(folder, run))
     (folder / "report.md").write_text(text, encoding="utf-8", newline="\n")
     assert all(c.gain_percent > 0 for c in saved.values()), "a batch is faster"
-
-
-def predicted(
-    scenarios: Iterable[Scenario], fit: Calibration, sigma: float
-) -> Mapping[Scenario, Prediction]:
-    asked = list(scenarios)
-    return dict(zip(asked, predict(asked, fit, seed=SEED, measurement_sigma=sigma), strict=True))

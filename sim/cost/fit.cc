@@ -66,6 +66,13 @@ VectorXd sigmas_of(const std::vector<Observation>& observations) {
   return sigma;
 }
 
+VectorXd logarithms_of(const std::vector<Observation>& observations) {
+  VectorXd values(static_cast<Eigen::Index>(observations.size()));
+  for (Eigen::Index i = 0; i < values.size(); ++i)
+    values[i] = std::log(observations[static_cast<std::size_t>(i)].value);
+  return values;
+}
+
 // Residuals in units of standard deviations: data first, then priors.
 class Problem {
  public:
@@ -191,6 +198,14 @@ class Drawing {
     const VectorXd prior =
         fit_.log_prior_mean + fit_.log_prior_sigma.cwiseProduct(normals(random, start_.size()));
     const VectorXd data = logarithms(data_) + sigma_.cwiseProduct(normals(random, sigma_.size()));
+    return maximum(prior, data);
+  }
+
+  VectorXd maximum() const { return maximum(fit_.log_prior_mean, logarithms(data_)); }
+
+ private:
+  // Of the posterior for this prior mean and these observations.
+  VectorXd maximum(const VectorXd& prior, const VectorXd& data) const {
     VectorXd x = start_;
     VectorXd r = (logarithms(fit_.predicted) - data).cwiseQuotient(sigma_);
     MatrixXd j = sigma_.cwiseInverse().asDiagonal() * fit_.log_jacobian;
@@ -206,7 +221,6 @@ class Drawing {
     return x;
   }
 
- private:
   static VectorXd normals(RandomStream& random, Eigen::Index count) {
     VectorXd z(count);
     for (double& v : z) v = random.normal();
@@ -280,6 +294,33 @@ MatrixXd draw_posterior(const Fit& fit, const std::vector<Observation>& observat
       draws(row, i) = round_significant(std::exp(x[i]), 6);
   }
   return draws;
+}
+
+Fit fit_part(const Fit& fit, const std::vector<std::size_t>& kept,
+             const std::vector<Observation>& observations, const Model& model) {
+  for (const Observation& o : observations) check(o);
+  Fit part = fit;
+  part.log_jacobian.resize(static_cast<Eigen::Index>(kept.size()), fit.log_jacobian.cols());
+  part.predicted.clear();
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    part.log_jacobian.row(static_cast<Eigen::Index>(i)) =
+        fit.log_jacobian.row(static_cast<Eigen::Index>(kept[i]));
+    part.predicted.push_back(fit.predicted.at(kept[i]));
+  }
+  const VectorXd sigma = sigmas_of(observations);
+  const VectorXd x = Drawing(part, observations, model).maximum();
+  const MatrixXd j = sigma.cwiseInverse().asDiagonal() * part.log_jacobian;
+  MatrixXd normal = j.transpose() * j;
+  normal.diagonal() += fit.log_prior_sigma.cwiseAbs2().cwiseInverse();
+  part.log_covariance = normal.ldlt().solve(MatrixXd::Identity(normal.rows(), normal.cols()));
+  for (Eigen::Index i = 0; i < x.size(); ++i)
+    part.values[static_cast<std::size_t>(i)] = std::exp(x[i]);
+  part.predicted = predict_at(model, x, observations.size());
+  const VectorXd r =
+      (logarithms(part.predicted) - logarithms_of(observations)).cwiseQuotient(sigma);
+  const VectorXd from_prior = (x - fit.log_prior_mean).cwiseQuotient(fit.log_prior_sigma);
+  part.cost = (r.squaredNorm() + from_prior.squaredNorm()) / 2;
+  return part;
 }
 
 double round_significant(double value, int digits) {

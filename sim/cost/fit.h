@@ -62,6 +62,12 @@ Fit fit_map(const std::vector<Parameter>& parameters, const std::vector<Observat
 Eigen::MatrixXd draw_posterior(const Fit& fit, const std::vector<Observation>& observations,
                                const Model& model, std::size_t count, std::uint64_t seed);
 
+// The fit to some of the observations, which in `fit` are the rows `kept`: the maximum by the
+// steps of a draw from there, so that it costs a few predictions. Its covariance is by the
+// Jacobian of `fit`.
+Fit fit_part(const Fit& fit, const std::vector<std::size_t>& kept,
+             const std::vector<Observation>& observations, const Model& model);
+
 // To `digits` significant decimal digits.
 double round_significant(double value, int digits);
 

@@ -75,6 +75,27 @@ TEST(Fit, finds_the_bound_that_costs_less) {
   EXPECT_NEAR(fit.values[1] * 0.3, 1, 0.01);
 }
 
+// What is left of a linear problem has its own closed form: the same as a fit to it alone.
+TEST(Fit, part_is_the_fit_to_the_rest) {
+  const MatrixXd exponents = five_observations();
+  const std::vector<std::size_t> kept = {0, 2, 4};
+  MatrixXd rest(3, 3);
+  for (Eigen::Index i = 0; i < 3; ++i)
+    rest.row(i) = exponents.row(static_cast<Eigen::Index>(kept[static_cast<std::size_t>(i)]));
+  const Model all_model = power_law(exponents);
+  const Model rest_model = power_law(rest);
+  const std::vector<Observation> all = observe(all_model, {2.5, 4, 0.3}, 0.2);
+  const std::vector<Observation> others = {all[0], all[2], all[4]};
+  const Fit part = fit_part(fit_map(kWide, all, all_model), kept, others, rest_model);
+  const Fit alone = fit_map(kWide, others, rest_model);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(part.values[i] / alone.values[i], 1, 1e-3) << i;
+    EXPECT_NEAR(part.predicted[i] / alone.predicted[i], 1, 1e-3) << i;
+  }
+  EXPECT_LT((part.log_covariance - alone.log_covariance).norm(), 1e-3);
+  EXPECT_NEAR(part.cost, alone.cost, 1e-3);
+}
+
 // The same as one linear solve: precision = prior precision + J'J / sigma^2.
 TEST(Fit, posterior_of_a_linear_problem_is_the_analytic_one) {
   constexpr double kSigma = 0.2;

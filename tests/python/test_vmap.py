@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import vringlab as vl
-from vringlab.experiments.vmap import figures, run
+from vringlab.experiments.vmap import answers, base, figures
 from vringlab.experiments.vmap.fit import calibration_points, committed_fit
 from vringlab.experiments.vmap.refit import refit
 from vringlab.published import load_published
@@ -18,8 +18,8 @@ RESULTS = Path(__file__).parents[2] / "results"
 
 
 def points_of(path=None):
-    rows = [row for row in load_published(path) if row.id in run.RATES]
-    return calibration_points(rows, run.RATES)
+    rows = [row for row in load_published(path) if row.id in base.RATES]
+    return calibration_points(rows, base.RATES)
 
 
 def test_rows_to_predict_are_not_seen_by_the_fit(other_predicted):
@@ -60,7 +60,7 @@ def rows():
 
 
 def test_table_has_the_published_rows_as_they_are(rows):
-    published = [row for row in load_published() if row.source in run.SOURCES]
+    published = [row for row in load_published() if row.source in answers.SOURCES]
     assert [row["id"] for row in rows] == [row.id for row in published]
     for row, expected in zip(rows, published, strict=True):
         assert (row["metric"], row["unit"], row["use"]) == (
@@ -96,7 +96,7 @@ def test_waterfall_adds_up_to_the_rates(rows):
         total = sums.setdefault((row["host"], row["kernel"]), [0, 0])
         total[0] += user
         total[1] += mapped
-    cases = dict(zip(sums, run.PAIRS, strict=True))
+    cases = dict(zip(sums, base.PAIRS, strict=True))
     for place, name in cases.items():
         for ns, when in zip(sums[place], ("before", "after"), strict=True):
             # The worker never idles, but for its wake-up.
@@ -115,7 +115,7 @@ def test_posterior_names_every_fitted_row():
 def test_manifest_and_figures_are_there():
     folder = RESULTS / "vmap"
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert (manifest["version"], manifest["seed"]) == (vl.version, run.SEED)
+    assert (manifest["version"], manifest["seed"]) == (vl.version, base.SEED)
     names = {"table.csv", "waterfall.csv", "posterior.csv", "used_element.csv"}
     assert set(manifest["data"]) == names
     for name in ("predicted", "waterfall"):
@@ -124,7 +124,7 @@ def test_manifest_and_figures_are_there():
 
 
 def test_figures_are_the_same_each_time(tmp_path):
-    published = {row.id: row for row in load_published() if row.source in run.SOURCES}
+    published = {row.id: row for row in load_published() if row.source in answers.SOURCES}
     rows = [Row(row, row.value, row.value - 1, row.value + 1, None) for row in published.values()]
     for name in ("a", "b"):
         figures.draw_predicted(tmp_path / name, rows)

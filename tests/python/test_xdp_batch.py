@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import vringlab as vl
 from vringlab.calibration import with_parameters
-from vringlab.experiments.xdp_batch import caches, latency, netperf, run, sizes, sweep
+from vringlab.experiments.xdp_batch import answers, caches, latency, netperf, run, sizes, sweep
 from vringlab.experiments.xdp_batch import netperf_tables as tables
 from vringlab.experiments.xdp_batch.base import BATCHES, CALIBRATED, GAINS, SWEEP, SWEEP_RATES
 from vringlab.experiments.xdp_batch.explorations import EXPLORATIONS
@@ -110,7 +110,7 @@ def rows():
 
 
 def test_table_has_every_published_row_of_its_sources(rows):
-    published = [row for row in load_published() if row.source in run.SOURCES]
+    published = [row for row in load_published() if row.source in answers.SOURCES]
     assert [row["id"] for row in rows] == [row.id for row in published]
     for row, expected in zip(rows, published, strict=True):
         kinds = (expected.metric, expected.unit, expected.use)
@@ -335,3 +335,16 @@ def test_manifest_and_figures_are_there():
     for name in ("sweep", "waterfall", "netperf", *EXPLORATIONS):
         assert (RESULTS / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert "<svg" in (RESULTS / f"{name}.svg").read_text()
+
+
+def test_streams_have_the_noise_of_throughput_and_of_cpu_use():
+    asked = netperf.STREAM.replace(stream_ms=0.2)
+    runs = [vl.run(asked)] * 1001
+    stream = netperf.Stream.of(asked, runs)
+    other = netperf.Stream.of(asked.replace(tx_batching=False), runs)
+    assert stream.throughput[0] == other.throughput[0] == runs[0].throughput_gbps
+    sigma = netperf.SIGMA
+    for values, expected in ((stream.throughput, sigma), (stream.per_cpu, sigma * 2**0.5)):
+        assert np.std(np.log(values[1:])) == pytest.approx(expected, rel=0.1)
+    both = np.array(stream.throughput) / np.array(other.throughput)
+    assert np.std(np.log(both[1:])) == pytest.approx(sigma * 2**0.5, rel=0.1)
