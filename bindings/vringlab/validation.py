@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vringlab.prediction import Gain, Prediction
+from vringlab.prediction import Gain, Prediction, noise_factors
 from vringlab.published import Published
 from vringlab.results import Table, read_table, write_table
 from vringlab.run_result import Result
@@ -81,17 +81,25 @@ def unit_per_second(published: Published, scenario: Scenario) -> float:
 
 
 def utilisation_row(
-    published: Published, sampled: Sequence[Result], core: str, level: float = 0.90
+    published: Published,
+    sampled: Sequence[Result],
+    core: str,
+    *,
+    seed: int = 1,
+    measurement_sigma: float = 0.02,
+    level: float = 0.90,
 ) -> Row:
     """For a published utilisation of a processor in percent.
 
-    `sampled`: of `sample`, the run at the fit first, then one a draw. A measurement's own noise is
-    not included.
+    `sampled`: of `sample`, the run at the fit first, then one a draw. measurement_sigma is the
+    standard deviation of the logarithm that one measurement adds, as for a rate; none says more
+    than 100.
     """
     if published.unit != "%" or not published.metric.startswith("utilisation"):
         raise ValueError(f"{published.id}: {published.metric} is no utilisation")
     at_fit, *drawn = sampled
-    shares = [100 * result.busy_share(core) for result in drawn]
+    noise = noise_factors(f"{seed} {published.id}", len(drawn), measurement_sigma)
+    shares = [min(100, 100 * r.busy_share(core) * n) for r, n in zip(drawn, noise, strict=True)]
     low, high = np.quantile(shares, [(1 - level) / 2, (1 + level) / 2])
     predicted = 100 * at_fit.busy_share(core)
     return Row(published, predicted, float(low), float(high), at_fit.unmodelled_of(core))

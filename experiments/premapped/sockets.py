@@ -46,7 +46,8 @@ def _row(
     name, _, column = row.id.rpartition(".")
     if column == "rate":
         return rate_row(row, rates[name], bound_by(name))
-    return utilisation_row(row, runs[name], getattr(columns_of(name), column))
+    core = getattr(columns_of(name), column)
+    return utilisation_row(row, runs[name], core, seed=SEED, measurement_sigma=SIGMA)
 
 
 def socket_falls(run: Run) -> dict[str, Comparison]:
