@@ -3,8 +3,9 @@
 #
 # Three knobs of a transmitting guest: how ring metadata is reached, how many frames a call takes to
 # the socket, and how long a frame is. Turn them and see what changes against the plain case, user
-# access and 64 frames a call. With a kernel running the sliders below work; without one the figures
-# stand for the values that are written here. All of it is **simulated**.
+# access and 64 frames a call. With a kernel running the sliders below work, and a button runs what
+# they say; without one the figures stand for the values that are written here. All of it is
+# **simulated**.
 
 # %%
 import ipywidgets as widgets
@@ -42,7 +43,7 @@ def answer(plan, batch, frame):
 answer("mapped, RCU", 16, 64)
 
 # %%
-shown = widgets.interact(
+shown = widgets.interact_manual(
     answer,
     plan=widgets.Dropdown(options=list(PLANS), value="mapped, RCU"),
     batch=widgets.SelectionSlider(options=BATCHES, value=16),

@@ -103,7 +103,6 @@ def test_it_runs_and_shows_the_same(name: str, tmp_path: Path) -> None:
 BAD = {
     "no such table": "raise ValueError('no such table')",
     "wrote to stderr": "import sys\nprint('careful', file=sys.stderr)",
-    "a widget shows nothing": "import ipywidgets\nipywidgets.interactive(lambda a: a, a=(0, 9))",
 }
 
 
