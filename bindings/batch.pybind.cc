@@ -123,6 +123,7 @@ constexpr Column kColumns[] = {
     {"sent_inline", plain<&RunResult::inline_packets>},
     {"interrupts", plain<&RunResult::interrupts>},
     {"invalidations", plain<&RunResult::invalidations>},
+    {"resizes", plain<&RunResult::resizes>},
     {"pinned_bytes", plain<&RunResult::pinned_bytes>},
     {"setup_ps", plain<&RunResult::setup_ps>},
     {"teardown_ps", plain<&RunResult::teardown_ps>},

@@ -89,6 +89,7 @@ void bind_result(pybind11::module_& m) {
       .def_readonly("inline_packets", &RunResult::inline_packets)
       .def_readonly("interrupts", &RunResult::interrupts)
       .def_readonly("invalidations", &RunResult::invalidations)
+      .def_readonly("resizes", &RunResult::resizes)
       .def_readonly("pinned_bytes", &RunResult::pinned_bytes)
       .def_readonly("setup_ps", &RunResult::setup_ps)
       .def_readonly("teardown_ps", &RunResult::teardown_ps)

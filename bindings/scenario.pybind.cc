@@ -111,6 +111,7 @@ void bind_scenario(pybind11::module_& m) {
       .def_readwrite("busy_poll_us", &Scenario::busy_poll_us)
       .def_readwrite("inline_packets", &Scenario::inline_packets)
       .def_readwrite("invalidations_per_s", &Scenario::invalidations_per_s)
+      .def_readwrite("resizes_per_s", &Scenario::resizes_per_s)
       .def_readwrite("blk", &Scenario::blk)
       .def_readwrite("seed", &Scenario::seed)
       .def_readwrite("tie_seed", &Scenario::tie_seed)

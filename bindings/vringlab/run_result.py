@@ -102,7 +102,7 @@ class Result:
     refused: int
     """Chains given back unsent."""
     dropped: int
-    """Frames that the socket refused."""
+    """Frames that the socket refused, or that a queue lost when it was reset."""
     elapsed_ps: int
     """Start until the last frame was sent and published."""
     rate_pps: float
@@ -127,6 +127,8 @@ class Result:
     """Taken by the guest."""
     invalidations: int
     """Of the ring's mapping."""
+    resizes: int
+    """Of the queue, by the guest."""
     pinned_bytes: int
     """Guest memory held by the mapping."""
     setup_ps: int

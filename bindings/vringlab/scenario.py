@@ -154,6 +154,12 @@ class Scenario:
     """Packets that a kick serves without waking the worker; of tx."""
     invalidations_per_s: float = 0.0
     """Times a second that the ring's mapping is invalidated; of tx and rx."""
+    resizes_per_s: float = 0.0
+    """Times a second that the guest resizes its receive queue, to half of ring_size and back.
+
+    Of rx, one queue and guest vm-kernel. A resize waits for the one before it, and for a packet
+    since: so they may be fewer. What the guest had not yet taken out of the queue is lost, and
+    counts as dropped."""
 
     blk: Blk = Blk()  # noqa: RUF009
     """The disk and its jobs, of the workload blk, where a packet is an I/O."""

@@ -33,6 +33,7 @@ struct NetRxCounters {
   std::uint64_t starved = 0;  // turns that ended for want of buffers
   std::uint64_t refused = 0;  // chains given back unused, length 0
   std::uint64_t calls = 0;    // driver notified
+  std::uint64_t lost = 0;     // packets at hand when the queue was reset
   RingError last_error = RingError::kNone;
 };
 
@@ -44,10 +45,9 @@ class NetRx {
         source_(source),
         caller_(caller),
         config_(config),
-        packets_(config.dequeue_batch),
-        pieces_(std::max<std::size_t>(chain_room(ring_.state().size, regions), config.max_buffers)),
-        buffers_(config.mergeable ? std::min<std::uint32_t>(ring_.state().size, config.max_buffers)
-                                  : 1) {
+        regions_(regions),
+        packets_(config.dequeue_batch) {
+    make_room();
     assert(config.header_bytes <= sizeof(VirtioNetHdr));
     assert(!config.mergeable || config.header_bytes == sizeof(VirtioNetHdr));
   }
@@ -83,11 +83,19 @@ class NetRx {
   // Ends the run where it is: what was delivered is published.
   void finish() { end_run(Turn::kYield); }
 
-  // Back to a new queue: what was dequeued is dropped, nothing more is published.
+  // Back to a new queue: what was dequeued is lost, nothing more is published.
   void reset() {
+    counters_.lost += dequeued_ - next_;
     for (; next_ < dequeued_; ++next_) source_.release(packets_[next_]);
     running_ = false;
     ring_.reset();
+  }
+
+  // After a reset: goes on with another ring, of any size. Allocates.
+  void restart(DeviceRing<A, P> ring) {
+    assert(next_ == dequeued_ && !running_);
+    ring_ = std::move(ring);
+    make_room();
   }
 
   // Asks for kicks before waiting for buffers; true: more came meanwhile, go on.
@@ -111,6 +119,13 @@ class NetRx {
     kRefused,    // the last one is malformed
     kBroken
   };
+
+  // For the chains of one packet.
+  void make_room() {
+    const std::uint32_t size = ring_.state().size;
+    pieces_.resize(std::max<std::size_t>(chain_room(size, regions_), config_.max_buffers));
+    buffers_.resize(config_.mergeable ? std::min(size, config_.max_buffers) : 1);
+  }
 
   void begin_run() {
     running_ = true;
@@ -228,6 +243,7 @@ class NetRx {
   S& source_;
   C& caller_;
   NetRxConfig config_;
+  std::size_t regions_;            // of guest memory
   std::vector<RxFrame> packets_;   // dequeued in one go
   std::size_t dequeued_ = 0;       // how many those are
   std::size_t next_ = 0;           // of them, the packet at hand

@@ -324,6 +324,7 @@ TEST(NetRxReset, d05_gives_up_what_was_dequeued) {
   EXPECT_EQ(rig.socket.outstanding, 2u);
   rig.rx.reset();
   EXPECT_EQ(rig.socket.outstanding, 0u);
+  EXPECT_EQ(rig.rx.counters().lost, 2u);
   EXPECT_EQ(rig.rx.ring().base(), 0);
   rig.ring.avail_idx() = 0;
   EXPECT_EQ(rig.rx.step(), Turn::kNoBuffers);  // the fourth waits
@@ -331,6 +332,32 @@ TEST(NetRxReset, d05_gives_up_what_was_dequeued) {
   rig.offer_row(4, kData, 1500);
   EXPECT_EQ(rig.run(), Turn::kEmpty);
   expect_used(rig, {{0, 72}});
+}
+
+// A packet of 20 buffers: as many as the larger ring has room for, and not the smaller one.
+TEST(NetRxReset, d05_goes_on_with_a_ring_of_another_size) {
+  RxRig rig(16, {.mergeable = true});
+  const QueueConfig larger = test::packed_ring(32, 0, 0x1000);
+  test::RawRing other(rig.guest, larger);
+  rig.rx.reset();
+  rig.rx.restart({DirectAccess(other.areas), DirectPayload(rig.guest.memory()), larger});
+  EXPECT_EQ(rig.rx.ring().state().size, 32);
+  rig.ring = other;
+  rig.offer_row(32, kData, 100);
+  rig.socket.put(1950);
+  EXPECT_EQ(rig.run(), Turn::kEmpty);
+  EXPECT_EQ(rig.ring.used_idx(), 20);
+  EXPECT_EQ(rig.rx.counters().packets, 1u);
+  rig.rx.reset();
+  const QueueConfig smaller = test::packed_ring(16, 0);
+  test::RawRing back(rig.guest, smaller);
+  rig.rx.restart({DirectAccess(back.areas), DirectPayload(rig.guest.memory()), smaller});
+  rig.ring = back;
+  rig.ring.avail_idx() = 0;
+  rig.offer_row(16, kData, 100);
+  rig.socket.put(1950);
+  rig.run();
+  EXPECT_EQ(rig.rx.counters().dropped, 1u);
 }
 
 }  // namespace

@@ -16,8 +16,12 @@ struct Doorbells {
   std::uint64_t kick_ps = 0;  // when
   bool call = false;          // the device called
   std::uint64_t call_ps = 0;  // when
+  bool resize = false;        // the guest shall resize the queue
+  std::uint64_t resize_ps = 0;
+  bool stopped = false;  // the device has let go of it
+  std::uint64_t stopped_ps = 0;
 
-  bool any() const { return used_written || kick || call; }
+  bool any() const { return used_written || kick || call || resize || stopped; }
 };
 
 // An IOMMU as the device's accesses to one queue see it. Buffers are looked up as they are
@@ -274,6 +278,11 @@ class ModelDriverAccess {
     store(areas_.avail + used_event_word(areas_.size), Step::kGuestInterrupt);
     memory_.put_used_event(idx);
   }
+  void clear_used(bool event_idx) {
+    store(areas_.used + kRingIdxWord, Step::kGuestReset);  // flags are in the same line
+    if (event_idx) store(areas_.used + avail_event_word(areas_.size), Step::kGuestReset);
+    memory_.clear_used(event_idx);
+  }
   std::uint16_t get_used_idx() {
     core_->run(operation_index(Op::kGuestReap));
     load(areas_.used + kRingIdxWord, Step::kGuestReap);
@@ -309,6 +318,6 @@ class ModelDriverAccess {
   Core* core_;
   RingAreas areas_;
 };
-static_assert(DriverAccess<ModelDriverAccess>);
+static_assert(ResettableDriverAccess<ModelDriverAccess>);
 
 }  // namespace vringlab::sim

@@ -474,6 +474,12 @@ Operation TableBuilder::application(Op op) const {
       return all(Step::kGuestApp, {Cost::kSyscall, Cost::kContextSwitch});
     case Op::kGuestWake:
       return all(Step::kGuestWake, {Cost::kReaderWake, Cost::kVmExit});
+    case Op::kResetExit:
+      return one(Step::kGuestReset, Cost::kMmioToVmm);
+    case Op::kQueueStop:
+      return one(Step::kGuestReset, Cost::kVhostQueueStop);
+    case Op::kQueueStart:
+      return one(Step::kGuestReset, Cost::kVhostQueueStart);
     default:
       return Builder(Step::kPacket, costs_);
   }

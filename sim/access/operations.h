@@ -150,6 +150,9 @@ enum class Op : std::uint8_t {
   kBounceIn,      // the fixed part of a copy into it
   kBounceOut,     // or out of it
   kIotlbMiss,     // the device reaches a page that its IOTLB does not hold
+  kResetExit,     // a register of the device is written or read while a queue is reset
+  kQueueStop,     // what the VMM does then to take it from the worker
+  kQueueStart,    // and to give it back
   kCount
 };
 

@@ -208,6 +208,9 @@ constexpr Use kUses[] = {
     {Cost::kUnmodelledGuestTx, "unmodelled.guest_tx"},
     {Cost::kIotlbMiss, "iotlb_miss"},
     {Cost::kBounceSlots, "swiotlb_slots"},
+    {Cost::kMmioToVmm, "exit_to_user_vmm.mmio"},
+    {Cost::kVhostQueueStop, "vhost_queue_stop"},
+    {Cost::kVhostQueueStart, "vhost_queue_start"},
 };
 
 // A row of a disk; a disk that lacks it pays nothing.

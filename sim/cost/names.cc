@@ -124,16 +124,19 @@ constexpr std::array<std::string_view, kCosts> kCostNames = {
     "unmodelled_guest_tx",
     "iotlb_miss",
     "bounce_slots",
+    "mmio_to_vmm",
+    "vhost_queue_stop",
+    "vhost_queue_start",
 };
 static_assert(!kCostNames.back().empty());
 constexpr std::array<std::string_view, kSteps> kStepNames = {
-    "guest_fill", "guest_publish", "guest_kick",     "guest_reap", "guest_poll", "guest_interrupt",
-    "wake",       "suppress",      "avail_index",    "avail_head", "descriptor", "translate",
-    "build",      "header_copy",   "payload_copy",   "send",       "used",       "call",
-    "busy_poll",  "requeue",       "mapping",        "invalidate", "packet",     "receive",
-    "generate",   "guest_receive", "guest_write",    "guest_ack",  "ack",        "read",
-    "guest_app",  "guest_submit",  "guest_complete", "store",      "page_cache", "complete",
-    "event_loop", "dma_map",       "dma_unmap",      "guest_wake",
+    "guest_fill", "guest_publish", "guest_kick",     "guest_reap", "guest_poll",  "guest_interrupt",
+    "wake",       "suppress",      "avail_index",    "avail_head", "descriptor",  "translate",
+    "build",      "header_copy",   "payload_copy",   "send",       "used",        "call",
+    "busy_poll",  "requeue",       "mapping",        "invalidate", "packet",      "receive",
+    "generate",   "guest_receive", "guest_write",    "guest_ack",  "ack",         "read",
+    "guest_app",  "guest_submit",  "guest_complete", "store",      "page_cache",  "complete",
+    "event_loop", "dma_map",       "dma_unmap",      "guest_wake", "guest_reset",
 };
 static_assert(!kStepNames.back().empty());
 }  // namespace

@@ -131,6 +131,9 @@ enum class Cost : std::uint8_t {
   kUnmodelledGuestTx,  // on the guest's transmit path
   kIotlbMiss,          // a page that the device reaches is looked up in the I/O page table
   kBounceSlots,        // a run of slots of a bounce pool found, and given back later
+  kMmioToVmm,          // a virtual machine leaves guest mode for user space, for a register
+  kVhostQueueStop,     // a VMM takes one queue from its vhost worker
+  kVhostQueueStart,    // and gives it one
   kCount
 };
 
@@ -175,6 +178,7 @@ enum class Step : std::uint8_t {
   kDmaMap,          // guest maps a buffer for the device
   kDmaUnmap,        // and takes it back
   kGuestWake,       // one virtual processor wakes another
+  kGuestReset,      // guest resets a queue, and its VMM with it
   kCount
 };
 

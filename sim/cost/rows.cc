@@ -382,6 +382,14 @@ constexpr auto kRows = std::to_array<CostRow>({
     {"swiotlb_slots", Unit::kNanoseconds, 40, 120, 500, 0, "any", "recalled, no source at hand",
      "a run of free slots searched for under the lock of an area, and given back later; the high "
      "end is a pool nearly full. The copies are apart"},
+    {"vhost_queue_stop", Unit::kMicroseconds, 5, 25, 200, 0, "any", "recalled, no source at hand",
+     "a VMM takes one queue from vhost-net: its socket detached, the worker's list of work "
+     "flushed, "
+     "its index asked for, its areas unmapped; the wait for the end of the worker's run apart"},
+    {"vhost_queue_start", Unit::kMicroseconds, 4, 15, 80, 0, "any", "recalled, no source at hand",
+     "the same back: areas mapped, size, index, addresses, kick and call set one by one, the "
+     "socket "
+     "attached"},
 });
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "sim/access/model_access.h"
 #include "sim/guest/model_dma.h"
 #include "sim/guest/napi.h"
+#include "sim/guest/queue_resizer.h"
 #include "sim/machine/signals.h"
 
 namespace vringlab::sim {
@@ -47,8 +48,9 @@ struct KernelReceiverConfig {
   std::uint64_t defer_ps = 0;  // see Napi
 };
 
-// `Socket`: where packets end, DeadSocket or UdpSocket.
-template <class KickHost, template <class> class Mapping, template <class> class Socket>
+// `Socket`: where packets end, DeadSocket or UdpSocket. `Resizer`: QueueResizer or NeverResized.
+template <class KickHost, template <class> class Mapping, template <class> class Socket,
+          class Resizer = NeverResized>
 class KernelReceiver {
  public:
   using Buffers = RxBuffers<Mapping<ModelDma>>;
@@ -56,14 +58,17 @@ class KernelReceiver {
   // `app_core`: of who reads the socket, if somebody does.
   KernelReceiver(Core& core, Core& app_core, DriverRing<ModelDriverAccess>& ring, Iommu& iommu,
                  std::span<std::byte> guest_bytes, const KernelReceiverConfig& config,
-                 const typename Socket<Buffers>::Config& socket, KickHost kick_host)
+                 const typename Socket<Buffers>::Config& socket, KickHost kick_host,
+                 Resizer resizer = {})
       : core_(&core),
+        ring_(&ring),
         napi_(core, ring, kick_host, config.defer_ps),
         dma_(core, iommu, config.pool),
         buffers_(dma_, config.buffers),
         socket_(app_core, buffers_, guest_bytes.data(), socket),
         stack_{core, buffers_, guest_bytes.data(), socket_},
-        receive_(ring, buffers_, guest_bytes.data() + config.buffers.base.value, stack_) {
+        receive_(ring, buffers_, guest_bytes.data() + config.buffers.base.value, stack_),
+        resizer_(std::move(resizer)) {
     (void)receive_.refill();
     napi_.sleep();
   }
@@ -72,7 +77,9 @@ class KernelReceiver {
 
   Core& core() { return *core_; }
   const Core& core() const { return *core_; }
-  bool runnable() const { return !done() && !napi_.asleep(); }
+  bool runnable() const {
+    return !done() && (resizer_.ready() || !(napi_.asleep() || resizer_.waits()));
+  }
   bool done() const { return socket_.done(); }
   std::uint64_t received() const { return socket_.packets(); }
   std::uint64_t bytes() const { return socket_.bytes(); }
@@ -91,6 +98,7 @@ class KernelReceiver {
   // Takes at most one packet.
   void step() {
     step_ps_ = core_->now();
+    if (resizer_.ready() && !napi_.polling()) return resize();
     if (napi_.begin_poll()) poll_ = {};
     if (taken() < kNapiBudget && receive_.receive_one(poll_)) return;
     end_poll();
@@ -100,6 +108,17 @@ class KernelReceiver {
 
   // The device called; the guest hears of it at `at_ps`.
   void called(std::uint64_t at_ps) { napi_.interrupt(at_ps); }
+
+  // The queue is to be resized, from `at_ps` on, once no poll is under way.
+  void resize_due(std::uint64_t at_ps) requires(Resizer::kResizes) {
+    if (resizer_.demand(received()) && napi_.asleep()) core_->idle_until(at_ps);
+  }
+  void device_stopped(std::uint64_t at_ps) requires(Resizer::kResizes) {
+    core_->idle_until(at_ps);
+    resizer_.stopped();
+  }
+  const Resizer& resizer() const { return resizer_; }
+  const RxBuffersState& buffers() const { return buffers_.state(); }
 
  private:
   // Reads the headers and gives the packet to the socket.
@@ -118,6 +137,19 @@ class KernelReceiver {
 
   std::uint32_t taken() const { return poll_.packets + poll_.dropped; }
 
+  void resize() {
+    if constexpr (Resizer::kResizes) {
+      if (resizer_.due()) {
+        napi_.stop();
+        return resizer_.begin();
+      }
+      resizer_.resize(*ring_, received(), [this](Token token) { receive_.recycle(token); });
+      (void)receive_.refill();
+      if (ring_->kick_needed()) napi_.kick();
+      napi_.start();
+    }
+  }
+
   void end_poll() {
     receive_.end_poll(poll_);
     if (poll_.kick) napi_.kick();
@@ -125,12 +157,14 @@ class KernelReceiver {
   }
 
   Core* core_;
+  DriverRing<ModelDriverAccess>* ring_;
   Napi<KickHost> napi_;
   ModelDma dma_;
   Buffers buffers_;
   Socket<Buffers> socket_;
   Stack stack_;
   NetReceive<DriverRing<ModelDriverAccess>, Buffers, Stack> receive_;
+  Resizer resizer_;
   PollResult poll_;  // the poll at hand
   std::uint64_t step_ps_ = 0;
 };

@@ -17,6 +17,7 @@ class Napi {
       : core_(&core), ring_(&ring), kick_host_(kick_host), defer_ps_(defer_ps) {}
 
   bool asleep() const { return asleep_; }
+  bool polling() const { return polling_; }
   std::uint64_t kicks() const { return kicks_; }
   std::uint64_t interrupts() const { return interrupts_; }
 
@@ -49,6 +50,9 @@ class Napi {
     if (!deferred_) return sleep();
     core_->idle_until(core_->now() + defer_ps_);
   }
+  // Between two polls: nothing runs it until it starts again, with a poll at once.
+  void stop() { asleep_ = deferred_ = false; }
+  void start() { ring_->disable_callback(); }
   void sleep() { asleep_ = !ring_->enable_callback(); }
   void kick() {
     core_->run(operation_index(Op::kGuestKickExit));

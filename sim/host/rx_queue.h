@@ -19,6 +19,10 @@ class RxQueue {
   bool arm() { return lacks_buffers() ? rx_->arm() : rx_->pending(); }
   bool work_pending() { return lacks_buffers() ? rx_->work_pending() : rx_->pending(); }
   void finish() { rx_->finish(); }
+  void reset() {
+    rx_->reset();
+    last_ = Turn::kEmpty;
+  }
   auto& ring() { return rx_->ring(); }
 
   bool lacks_buffers() const { return last_ == Turn::kNoBuffers; }

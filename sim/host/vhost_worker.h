@@ -29,7 +29,7 @@ class VhostWorker {
 
   Core& core() { return *core_; }
   const Core& core() const { return *core_; }
-  bool runnable() const { return state_ != State::kAsleep; }
+  bool runnable() const { return state_ == State::kRunning || state_ == State::kPolling; }
   bool asleep() const { return state_ == State::kAsleep; }
   bool broken() const { return broken_; }
   std::uint64_t wakeups() const { return wakeups_; }
@@ -63,6 +63,21 @@ class VhostWorker {
     state_ = State::kRunning;
   }
 
+  // The VMM takes the queue at `at_ps`: at the end of the run that is under way, as that has
+  // the queue's lock. Rings the bell `stopped`.
+  void stop(std::uint64_t at_ps) {
+    stopping_ = state_ == State::kRunning && !run_starts_;
+    if (!stopping_) let_go(at_ps);
+  }
+  // And gives it back at `at_ps`, with another ring. It sleeps until it is kicked.
+  void start(const QueueConfig& ring, std::uint64_t at_ps) {
+    ring_ = ring;
+    state_ = State::kAsleep;
+    run_starts_ = true;
+    kick_pending_ = broken_ = false;
+    core_->idle_until(at_ps);
+  }
+
   // The kick serves a few packets on the kicking core. True: there is more, or
   // the worker is at it; it must be kicked as well.
   bool serve_inline(Core& kicking) {
@@ -74,7 +89,7 @@ class VhostWorker {
   }
 
  private:
-  enum class State : std::uint8_t { kAsleep, kRunning, kPolling };
+  enum class State : std::uint8_t { kAsleep, kRunning, kPolling, kStopped };
 
   void end_run(Turn turn) {
     run_starts_ = true;
@@ -91,6 +106,14 @@ class VhostWorker {
         wait();
         break;
     }
+    if (stopping_) let_go(core_->now());
+  }
+
+  void let_go(std::uint64_t at_ps) {
+    stopping_ = false;
+    state_ = State::kStopped;
+    context_->bells->stopped = true;
+    context_->bells->stopped_ps = at_ps;
   }
 
   void start_run() {
@@ -148,6 +171,7 @@ class VhostWorker {
   State state_ = State::kAsleep;
   bool run_starts_ = true;         // the next step begins a run of the device loop
   bool kick_pending_ = false;      // kicked while running
+  bool stopping_ = false;          // the VMM waits for the end of the run
   bool broken_ = false;            // the queue is out of service
   std::uint64_t deadline_ps_ = 0;  // end of the busy poll under way
   std::uint64_t wakeups_ = 0;

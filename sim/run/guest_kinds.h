@@ -13,6 +13,13 @@ concept HasApp = requires(Guest guest) {
   guest.signals();
 };
 
+// A guest whose queue is resized while packets come.
+template <class Guest>
+concept Resizable = requires(Guest guest) {
+  guest.resize_due(std::uint64_t{});
+  guest.device_stopped(std::uint64_t{});
+};
+
 // The rings and the umem of an AF_XDP socket: a chunk for each place in a ring or virtqueue
 // that can hold one.
 XskLayout place_xsk(const Scenario& scenario, Layout& guest);

@@ -21,6 +21,12 @@ RingAreas areas_of(const GuestMemory& memory, const QueueConfig& ring) {
   return areas.value();
 }
 
+std::uint32_t ring_pages(const QueueConfig& ring) {
+  return static_cast<std::uint32_t>(page_span(ring.desc.value, desc_bytes(ring.size)) +
+                                    page_span(ring.avail.value, avail_bytes(ring.size, true)) +
+                                    page_span(ring.used.value, used_bytes(ring.size, true)));
+}
+
 // A process copies without any of what a kernel does around it.
 KernelPreset in_user_space(KernelPreset kernel) {
   kernel.smap = kernel.nospec = kernel.copy_nospec = kernel.hardened_usercopy = false;
@@ -71,6 +77,7 @@ QueueLayout Layout::place_ring(const Scenario& s, std::uint16_t table_entries) {
   queue.ring.desc = {place(desc_bytes(s.ring_size))};
   queue.ring.avail = {place(avail_bytes(s.ring_size, true))};
   queue.ring.used = {place(used_bytes(s.ring_size, true))};
+  if (s.resizes_per_s > 0) queue.ring.features |= feature(kFeatureRingReset);
   queue.tables = {place(s.indirect ? s.ring_size * table_entries * sizeof(Desc) : 0)};
   return queue;
 }
@@ -132,12 +139,20 @@ DeviceRing<ModelAccess, ModelPayload> NetQueue::device_ring() {
 }
 
 void NetQueue::put_behind(IoDomain& domain) {
-  const QueueConfig& ring = layout_.ring;
-  context.iommu = {.domain = &domain,
-                   .ring_pages = static_cast<std::uint32_t>(
-                       page_span(ring.desc.value, desc_bytes(ring.size)) +
-                       page_span(ring.avail.value, avail_bytes(ring.size, true)) +
-                       page_span(ring.used.value, used_bytes(ring.size, true)))};
+  context.iommu = {.domain = &domain, .ring_pages = ring_pages(layout_.ring)};
+}
+
+RingPlace<ModelDriverAccess> NetQueue::place(const QueueConfig& ring, Core& guest) const {
+  return {ring, ModelDriverAccess(guest, areas_of(net_.memory, ring)), {}};
+}
+
+void NetQueue::move_to(const QueueConfig& ring, Core& core) {
+  layout_.ring = ring;
+  areas_ = areas_of(net_.memory, ring);
+  context.iommu.ring_pages = ring_pages(ring);
+  context.iommu.flushes_seen = DeviceIommu{}.flushes_seen;  // its pages are new to the IOTLB
+  mapping.set_up(core, ring);
+  context.set_unmapped(plan_, !mapping.usable());
 }
 
 FramePool NetQueue::frames() const {

@@ -107,6 +107,10 @@ class NetQueue {
 
   DeviceRing<ModelAccess, ModelPayload> device_ring();
   FramePool frames() const;
+  // Where a driver on `guest` has its ring, if it lies there.
+  RingPlace<ModelDriverAccess> place(const QueueConfig& ring, Core& guest) const;
+  // The ring lies elsewhere now; the device's half is anew that of device_ring. Maps it on `core`.
+  void move_to(const QueueConfig& ring, Core& core);
   // From now on the device sees I/O addresses.
   void put_behind(IoDomain& domain);
 

@@ -59,6 +59,10 @@ void run_world(World& world, const Scenario& s, RunControl* control) {
   if constexpr (HasApp<decltype(world.guest)>) {
     run_actors(world, s, control, world.guest, world.worker, world.invalidator, world.rx.generator,
                world.guest.app());
+  } else if (s.resizes_per_s > 0) {
+    // The control core has one of two, never both.
+    run_actors(world, s, control, world.guest, world.worker, world.resize_timer,
+               world.rx.generator);
   } else {
     run_actors(world, s, control, world.guest, world.worker, world.invalidator, world.rx.generator);
   }
@@ -71,7 +75,7 @@ RunResult collect(World& world) {
   r.packets = world.guest.received();
   r.bytes = world.guest.bytes();
   r.refused = counters.refused;
-  r.dropped = counters.dropped + world.rx.generator.lost();
+  r.dropped = counters.dropped + counters.lost + world.rx.generator.lost();
   r.batches = counters.batches;
   r.calls = counters.calls;
   set_elapsed(r, last_core(world).now());
@@ -79,6 +83,10 @@ RunResult collect(World& world) {
   r.cores.push_back(core_result("generator", world.generator_core));
   if (world.app_core != nullptr) r.cores.push_back(core_result("app", *world.app_core));
   if constexpr (HasApp<decltype(world.guest)>) r.dropped += world.guest.dropped();
+  if constexpr (Resizable<decltype(world.guest)>) {
+    r.resizes = world.guest.resizer().resizes();
+    r.dropped += world.guest.resizer().lost();
+  }
   world.dma.add_to(r.dma);
   return r;
 }

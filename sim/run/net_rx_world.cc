@@ -5,13 +5,22 @@
 namespace vringlab::sim {
 namespace {
 
-RxLayout lay_out(const Scenario& s, MemorySizes& sizes, KernelRxLayout& kernel, XskLayout& xsk) {
+// Half as large, and of size 0 where the ring is not resized.
+QueueConfig place_other_ring(Scenario s, Layout& guest) {
+  if (s.resizes_per_s == 0) return {};
+  s.ring_size /= 2;
+  return guest.place_ring(s, 0).ring;
+}
+
+RxLayout lay_out(const Scenario& s, MemorySizes& sizes, KernelRxLayout& kernel, XskLayout& xsk,
+                 QueueConfig& other) {
   Layout guest(s.ring_offset);
   // Guests whose kernel receives have buffers of another kind.
   const bool own = cuts_buffers(s) || s.guest == "vm-xsk";
   const RxLayout layout = place_rx(s, guest, sizes.host_bytes, own ? 0 : s.ring_size);
   kernel = place_kernel_rx(s, guest);
   if (s.guest == "vm-xsk") xsk = place_xsk(s, guest);
+  other = place_other_ring(s, guest);
   sizes.guest_bytes = guest.end();
   return layout;
 }
@@ -29,7 +38,7 @@ ReceiverConfig receiver_config(const Scenario& s) {
 
 template <class Guest>
 NetRxWorld<Guest>::NetRxWorld(const Scenario& s)
-    : layout_(lay_out(s, sizes_, kernel_, xsk_)),
+    : layout_(lay_out(s, sizes_, kernel_, xsk_, other_)),
       net(s, sizes_, HasApp<Guest> ? 5 : 4),
       guest_core(net.machine, kGuestCore, net.operations, net.tlb_pages()),
       worker_core(net.machine, kWorkerCore, net.operations, net.tlb_pages()),
@@ -46,7 +55,8 @@ NetRxWorld<Guest>::NetRxWorld(const Scenario& s)
               .late = Op::kUnmodelledRxLate}),
       guest(make_guest(s)),
       invalidator(control_core, rx.queue.mapping, rx.queue.context,
-                  period_ps(s.invalidations_per_s), page_span(0, sizes_.guest_bytes)) {
+                  period_ps(s.invalidations_per_s), page_span(0, sizes_.guest_bytes)),
+      resize_timer(control_core, rx.queue.bells, period_ps(s.resizes_per_s)) {
   net.machine.coherence.set_distance(kGuestCore, kWorkerCore, distance_of(s.distance));
   if (s.ring_remote)
     net.machine.remote_lines = static_cast<LineId>(layout_.queue.tables.value / kCacheLineBytes);
@@ -55,6 +65,16 @@ NetRxWorld<Guest>::NetRxWorld(const Scenario& s)
 template <class Guest>
 KernelReceiverConfig NetRxWorld<Guest>::kernel_config(const Scenario& s) {
   return {.buffers = kernel_.fragments, .pool = dma.pool(), .defer_ps = defer_ps(s)};
+}
+
+template <class Guest>
+RxResizer NetRxWorld<Guest>::resizer() {
+  std::vector<RingPlaces::Place> places;
+  if (other_.size > 0) {
+    for (const QueueConfig& ring : {rx.queue.ring(), other_})
+      places.push_back(rx.queue.place(ring, guest_core));
+  }
+  return {RxTransport(guest_core, rx, worker), RingPlaces(std::move(places))};
 }
 
 template <class Guest>
@@ -82,7 +102,8 @@ Guest NetRxWorld<Guest>::make_guest(const Scenario& s) {
             kick_host};
   } else {
     return {guest_core,        guest_core,       rx.queue.driver,        dma.iommu,
-            net.guest_bytes(), kernel_config(s), {.packets = s.packets}, kick_host};
+            net.guest_bytes(), kernel_config(s), {.packets = s.packets}, kick_host,
+            resizer()};
   }
 }
 

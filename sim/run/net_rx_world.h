@@ -12,6 +12,7 @@
 #include "sim/run/guest_kinds.h"
 #include "sim/run/kernel_rx.h"
 #include "sim/run/rx_side.h"
+#include "sim/run/rx_transport.h"
 
 namespace vringlab::sim {
 
@@ -19,8 +20,9 @@ ReceiverConfig receiver_config(const Scenario& scenario);
 
 using RxWorker = VhostWorker<RxSide::Device>;
 using PmdReceiver = Receiver<KickHost<RxWorker>>;
-using MergedReceiver = KernelReceiver<KickHost<RxWorker>, MapPerFragment, DeadSocket>;
-using PerBufferReceiver = KernelReceiver<KickHost<RxWorker>, MapPerBuffer, DeadSocket>;
+using RxResizer = QueueResizer<RxTransport>;
+using MergedReceiver = KernelReceiver<KickHost<RxWorker>, MapPerFragment, DeadSocket, RxResizer>;
+using PerBufferReceiver = KernelReceiver<KickHost<RxWorker>, MapPerBuffer, DeadSocket, RxResizer>;
 using MergedUdpGuest = KernelReceiver<KickHost<RxWorker>, MapPerFragment, UdpSocket>;
 using PerBufferUdpGuest = KernelReceiver<KickHost<RxWorker>, MapPerBuffer, UdpSocket>;
 using XskRxGuest = XskReceiver<KickHost<RxWorker>>;
@@ -42,7 +44,8 @@ class NetRxWorld {
  private:
   MemorySizes sizes_;
   KernelRxLayout kernel_;
-  XskLayout xsk_;  // of a guest with AF_XDP
+  XskLayout xsk_;      // of a guest with AF_XDP
+  QueueConfig other_;  // the second place of a ring that is resized
   RxLayout layout_;
 
  public:
@@ -57,9 +60,11 @@ class NetRxWorld {
   Worker worker;
   Guest guest;
   Invalidator invalidator;
+  ResizeTimer resize_timer;
 
  private:
   KernelReceiverConfig kernel_config(const Scenario& scenario);
+  RxResizer resizer();
   Guest make_guest(const Scenario& scenario);
 };
 

@@ -17,6 +17,10 @@ void deliver_bells(World& world, NetQueue& queue, std::uint64_t start_ps, bool g
   if (raised.used_written) world.guest.used_written(start_ps, guest_first);
   if (raised.kick) world.worker.kicked(raised.kick_ps);
   if (raised.call) world.guest.called(raised.call_ps + world.net.machine.costs.irq_latency_ps);
+  if constexpr (Resizable<decltype(world.guest)>) {
+    if (raised.resize) world.guest.resize_due(raised.resize_ps);
+    if (raised.stopped) world.guest.device_stopped(raised.stopped_ps);
+  }
 }
 
 // Was an application of the guest woken since this was last cleared? Others have none.

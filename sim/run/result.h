@@ -78,6 +78,7 @@ struct RunResult {
   std::uint64_t inline_packets = 0;  // served by the kick itself
   std::uint64_t interrupts = 0;      // taken by the guest
   std::uint64_t invalidations = 0;   // of the ring's mapping
+  std::uint64_t resizes = 0;         // of the queue, by the guest
   std::uint64_t pinned_bytes = 0;    // guest memory held by the mapping
   std::uint64_t setup_ps = 0;        // of mapping the ring
   std::uint64_t teardown_ps = 0;     // of unmapping it

@@ -35,4 +35,16 @@ RxSide::RxSide(NetMachine& net, const Scenario& s, const RxLayout& layout, Core&
                 Arrivals(period_ps(s.offered_pps), s.arrival == "poisson", s.seed + stream),
                 skip_losses) {}
 
+void RxSide::stop(Core& core) {
+  Core* const worker = std::exchange(queue.context.core, &core);
+  device.reset();
+  queue.context.core = worker;
+  queue.mapping.tear_down(core);
+}
+
+void RxSide::start(Core& core, const QueueConfig& ring) {
+  queue.move_to(ring, core);
+  rx.restart(queue.device_ring());
+}
+
 }  // namespace vringlab::sim

@@ -28,6 +28,10 @@ class RxSide {
   RxSide(NetMachine& net, const Scenario& scenario, const RxLayout& layout, Core& guest,
          Core& worker, Core& control, Core& generator, std::size_t stream, bool skip_losses);
 
+  // The VMM on `core` takes the queue from its worker, and gives it back with another ring.
+  void stop(Core& core);
+  void start(Core& core, const QueueConfig& ring);
+
   NetQueue queue;
   LatencyLog latency;
   TapRing tap;

@@ -38,6 +38,10 @@ void check_guest(const Scenario& s) {
     refuse("packets", s.packets, "at most offered_pps times 1e6 s");
 }
 
+std::uint32_t smallest_ring(const Scenario& s) {
+  return s.resizes_per_s == 0 ? s.ring_size : s.ring_size / 2;
+}
+
 // A frame that no buffer can ever take would be dropped for ever.
 void check_receive(const Scenario& s) {
   if (s.workload != "rx" && s.workload != "io" && s.workload != "macswap") return;
@@ -47,7 +51,7 @@ void check_receive(const Scenario& s) {
   const std::uint64_t room = s.guest == "vm-xsk"
                                  ? XskLayout{}.chunk_bytes - kXdpPacketHeadroom
                                  : std::uint64_t{kernel ? s.min_buffer_bytes : s.rx_buffer_bytes} *
-                                       (s.mergeable ? std::min(s.ring_size, 64u) : 1);
+                                       (s.mergeable ? std::min(smallest_ring(s), 64u) : 1);
   if (s.packet_bytes > room)
     refuse("packet_bytes", s.packet_bytes, "at most what the receive buffers of a packet hold");
   if (s.workload != "rx" && s.packet_bytes > s.rx_buffer_bytes)
@@ -158,6 +162,19 @@ void check_kernel_guest(const Scenario& s) {
   if (s.indirect) refuse("indirect", "true", "false where it receives by " + s.guest);
 }
 
+// One queue of a guest kernel; the control core has one clock, for one of two timers.
+void check_resizes(const Scenario& s) {
+  if (s.resizes_per_s == 0) return;
+  in_range("resizes_per_s", s.resizes_per_s, 0.001, 1e6);
+  if (s.workload != "rx" || s.guest != "vm-kernel" || s.queue_pairs != 1)
+    refuse("resizes_per_s", s.resizes_per_s,
+           "0 unless workload is rx, guest vm-kernel and queue_pairs 1");
+  if (s.invalidations_per_s != 0)
+    refuse("invalidations_per_s", s.invalidations_per_s, "0 where resizes_per_s is not 0");
+  if (s.ring_remote) refuse("ring_remote", "true", "false where resizes_per_s is not 0");
+  if (s.ring_size < 4) refuse("ring_size", s.ring_size, "at least 4 where resizes_per_s is not 0");
+}
+
 // What a workload does not simulate is refused, not ignored.
 void check_unused(const Scenario& s) {
   if (s.workload == "tx") return;
@@ -266,6 +283,7 @@ void check_scenario(const Scenario& scenario) {
   check_kernel_guest(scenario);
   check_xsk(scenario);
   check_unused(scenario);
+  check_resizes(scenario);
   check_pairs(scenario);
   check_worker_cores(scenario);
   check_tap(scenario);

@@ -131,6 +131,8 @@ struct Scenario {
   double busy_poll_us = 0;                 // polls that long before it sleeps
   std::uint32_t inline_packets = 0;        // packets that a kick serves without waking the worker
   double invalidations_per_s = 0;          // the ring's mapping is invalidated that often
+  // The guest resizes its receive queue so often, between ring_size and half of it in turn.
+  double resizes_per_s = 0;
 
   BlkScenario blk;  // of the workload "blk", where a packet is an I/O
 

@@ -180,6 +180,42 @@ TEST(CheckScenario, what_a_workload_does_not_simulate_is_refused) {
   EXPECT_EQ(with("stream", remote), "ring_remote = true: must be false" + end);
 }
 
+TEST(CheckScenario, one_queue_of_a_guest_kernel_is_resized) {
+  const auto with = [](double often, auto change) {
+    return refusal_with([&](Scenario& s) {
+      s.workload = "rx";
+      s.guest = "vm-kernel";
+      s.resizes_per_s = often;
+      change(s);
+    });
+  };
+  const auto nothing = [](Scenario&) {};
+  for (const double good : {0.0, 0.001, 1e6}) EXPECT_EQ(with(good, nothing), "") << good;
+  for (const double bad : {-1.0, 0.00099, 1000001.0, kNan, kInf, -kInf})
+    EXPECT_EQ(with(bad, nothing),
+              "resizes_per_s = " + text_of(bad) + ": must be between 0.001 and 1000000");
+  const std::string elsewhere =
+      "resizes_per_s = 5: must be 0 unless workload is rx, guest vm-kernel and queue_pairs 1";
+  EXPECT_EQ(with(5, [](Scenario& s) { s.guest = "vm-udp"; }), elsewhere);
+  EXPECT_EQ(with(5, [](Scenario& s) { s.guest = "vm"; }), elsewhere);
+  EXPECT_EQ(with(5, [](Scenario& s) { s.queue_pairs = 2; }), elsewhere);
+  EXPECT_EQ(refusal_with([](Scenario& s) { s.resizes_per_s = 5; }), elsewhere);
+  EXPECT_EQ(with(5, [](Scenario& s) { s.invalidations_per_s = 3; }),
+            "invalidations_per_s = 3: must be 0 where resizes_per_s is not 0");
+  EXPECT_EQ(with(5, [](Scenario& s) { s.ring_remote = true; }),
+            "ring_remote = true: must be false where resizes_per_s is not 0");
+  EXPECT_EQ(with(5, [](Scenario& s) { s.ring_size = 4; }), "");
+  EXPECT_EQ(with(5, [](Scenario& s) { s.ring_size = 2; }),
+            "ring_size = 2: must be at least 4 where resizes_per_s is not 0");
+  const auto long_packets = [](Scenario& s) {
+    s.ring_size = 16;
+    s.packet_bytes = 8 * s.min_buffer_bytes + 1;
+  };
+  EXPECT_EQ(with(0, long_packets), "");
+  EXPECT_EQ(with(5, long_packets),
+            "packet_bytes = 12113: must be at most what the receive buffers of a packet hold");
+}
+
 TEST(CheckScenario, what_several_queues_do_not_have_is_refused) {
   const auto with = [](std::uint32_t pairs, auto change) {
     return refusal_with([&](Scenario& s) {

@@ -324,6 +324,7 @@ BOUNDS: list[tuple[str, list[Any], list[Any]]] = [
     ("stream_ms", [0.0, -1.0, 1e6 + 1, float("nan")], [0.001, 1e6]),
     ("nic_pps", [-1.0, 1e-4, 1.1e9, float("nan")], [0.0, 0.001, 1e9]),
     ("invalidations_per_s", [-0.001, 1e6 + 1], [0.0, 1e6]),
+    ("resizes_per_s", [-0.001, 1e6 + 1, 1.0, float("nan")], [0.0]),
     ("seed", [2**64], [0, 2**64 - 1]),
     ("tie_seed", [2**64], [0, 2**64 - 1]),
 ]
