@@ -112,7 +112,9 @@ def _answer(m: Measurement, fit: Calibration, seed: int) -> Row:
     try:
         if m.row.metric.startswith("utilisation"):
             [sampled] = sample([m.scenario], fit, seed=seed, progress=False)
-            return utilisation_row(m.row, sampled, m.core)
+            return utilisation_row(
+                m.row, sampled, m.core, seed=seed, measurement_sigma=m.relative_sigma
+            )
         asked = [s for s in (m.scenario, m.base) if s is not None]
         found = predict(asked, fit, seed=seed, measurement_sigma=m.relative_sigma, progress=False)
         if m.base is None:
