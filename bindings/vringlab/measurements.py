@@ -88,8 +88,20 @@ def validate_measurements(
 ) -> Validation:
     """Fits cost rows to the rows marked `calibrate` and predicts all, as for the published ones.
 
-    The system of a row is its source, or "measured" where it states none. docs/validation.md shows
-    a file.
+    The system of a row is its source, or "measured" where it states none. docs/validation.md says
+    which columns there are.
+
+    >>> import tempfile
+    >>> from vringlab.results import write_table
+    >>> columns = ("id", "metric", "unit", "value", "use", "scenario.packets", "scenario.batch")
+    >>> many = ("many", "rate", "Mpps", 4.4, "calibrate", 500, 64)
+    >>> one = ("one", "rate", "Mpps", 2.9, "predict", 500, 1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "my.csv")
+    ...     write_table(path, columns, [many, one])
+    ...     found = validate_measurements(path, draws=2)
+    >>> [(row.id, row.use) for row in found.rows]
+    [('many', 'calibrate'), ('one', 'predict')]
     """
     measurements = load_measurements(path)
     points = [_point(m) for m in measurements if m.row.use == "calibrate"]
@@ -112,7 +124,9 @@ def _answer(m: Measurement, fit: Calibration, seed: int) -> Row:
     try:
         if m.row.metric.startswith("utilisation"):
             [sampled] = sample([m.scenario], fit, seed=seed, progress=False)
-            return utilisation_row(m.row, sampled, m.core)
+            return utilisation_row(
+                m.row, sampled, m.core, seed=seed, measurement_sigma=m.relative_sigma
+            )
         asked = [s for s in (m.scenario, m.base) if s is not None]
         found = predict(asked, fit, seed=seed, measurement_sigma=m.relative_sigma, progress=False)
         if m.base is None:

@@ -12,7 +12,14 @@ from vringlab.experiments.vmap.fit import calibration_points, committed_fit
 from vringlab.experiments.vmap.refit import refit
 from vringlab.published import load_published
 from vringlab.results import read_table
-from vringlab.validation import COLUMNS, Row, gain_row, rate_row, write_combined, write_rows
+from vringlab.validation import (
+    COLUMNS,
+    Row,
+    gain_row,
+    unit_per_second,
+    write_combined,
+    write_rows,
+)
 
 RESULTS = Path(__file__).parents[2] / "results"
 
@@ -161,7 +168,7 @@ def test_rows_refuse_what_they_are_not_for():
     with pytest.raises(ValueError, match="is no gain"):
         gain_row(published["vmap.before"], vl.Gain(1, 0, 2, 0.9))
     with pytest.raises(ValueError, match="is no packet rate"):
-        rate_row(published["usedelem2019"], None)
+        unit_per_second(published["usedelem2019"], vl.Scenario())
 
 
 def test_the_readme_says_what_the_table_says(rows):
