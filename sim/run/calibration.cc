@@ -31,6 +31,7 @@ std::vector<double> rates(const std::vector<CalibrationPoint>& points,
                           const std::vector<std::string>& names, const std::vector<double>& values,
                           RunControl* control) {
   std::vector<double> result;
+  result.reserve(points.size());
   for (const CalibrationPoint& point : points)
     result.push_back(measured(point, run_with(point, names, values, control)));
   return result;

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 import vringlab as vl
+from typer.testing import CliRunner
 from vringlab.calibration import NORMAL_95, with_parameters
+from vringlab.cli import app
 from vringlab.experiments.calibration.base import joint_points, sources
 from vringlab.experiments.calibration.fit import committed_fit, committed_without
 from vringlab.published import load_published
@@ -170,3 +172,23 @@ def test_tables_are_of_the_committed_fit():
     assert [row["parameter"] for row in rows] == list(fit.names)
     left_out = read_table(RESULTS / "leave_one_out.csv").rows
     assert {row["id"] for row in left_out} == {point.id for point in fit.points}
+
+
+def test_command_knows_the_sources():
+    done = CliRunner().invoke(app, ["calibrate", "--leave-out", "nobody"])
+    assert isinstance(done.exception, ValueError)
+    assert 'leave-out = "nobody": must be one of vmap-2018, ' in str(done.exception)
+
+
+def test_command_fits_the_rest_and_predicts_what_is_left_out(monkeypatch, tmp_path):
+    data = points(40, 60)
+    base = "vringlab.experiments.calibration.base"
+    monkeypatch.setattr(f"{base}.joint_points", lambda rows: data)
+    monkeypatch.setattr(f"{base}.sources", lambda rows: dict(zip(HOSTS, "ab", strict=True)))
+    out = tmp_path / "fit.json"
+    done = CliRunner().invoke(
+        app, ["calibrate", "--leave-out", "a", "--draws", "2", "--out", str(out)]
+    )
+    assert done.exit_code == 0, done.exception
+    assert f"left out: {HOSTS[0]}: " in done.output
+    assert vl.Calibration.from_json(out.read_text()).saw(data[1:])
