@@ -45,7 +45,8 @@ void bind_kernel(pybind11::module_& m) {
       .def_readonly("retpoline", &KernelPreset::retpoline)
       .def_readonly("kpti", &KernelPreset::kpti)
       .def_readonly("hardened_usercopy", &KernelPreset::hardened_usercopy)
-      .def_readonly("old_vmm", &KernelPreset::old_vmm);
+      .def_readonly("old_vmm", &KernelPreset::old_vmm)
+      .def_readonly("frag_bias", &KernelPreset::frag_bias);
   m.def("kernel_presets", [] {
     const auto all = sim::kernel_presets();
     return std::vector<KernelPreset>(all.begin(), all.end());

@@ -88,6 +88,9 @@ class KernelPreset:
     def doc(self) -> str:
         ...
     @property
+    def frag_bias(self) -> bool:
+        ...
+    @property
     def hardened_usercopy(self) -> bool:
         ...
     @property

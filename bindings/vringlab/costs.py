@@ -64,6 +64,8 @@ class Kernel:
     hardened_usercopy: bool
     old_vmm: bool
     """A VMM of its time loads each field of a descriptor by its guest address."""
+    frag_bias: bool
+    """References of a page that frames are cut from are taken many at once, not one a frame."""
 
 
 @dataclass(frozen=True, slots=True)

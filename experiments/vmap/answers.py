@@ -9,7 +9,7 @@ from vringlab.experiments.vmap.fit import MEASUREMENT_SIGMA, calibration_points,
 from vringlab.published import Published
 from vringlab.validation import Row, gain_row, rate_row
 
-SOURCES = ("vmap-2018", "vmap-2019")
+SOURCES = ("vmap-2018", "frag-refcount-2018", "vmap-2019")
 
 
 @dataclass(frozen=True, slots=True)

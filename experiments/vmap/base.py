@@ -26,6 +26,9 @@ RATES = {
     "vmap2019.smap_on.after": SMAP_ON.replace(plan=MAPPED),
     "vmap2019.smap_off.before": SMAP_OFF.replace(plan=USER),
     "vmap2019.smap_off.after": SMAP_OFF.replace(plan=MAPPED),
+    # By user access, on a machine without a name: a page reference a frame, and many at once.
+    "fragbias.before": UNNAMED.replace(plan=USER, kernel="v5.0-page-refs"),
+    "fragbias.after": UNNAMED.replace(plan=USER),
 }
 # usedelem2019, by the number of used elements written at once. The kernel writes 64, which are one
 # block under both plans: they can only differ where each element is written alone.

@@ -21,6 +21,8 @@ NAMES = {
     "vmap2019.smap_on.after": "Broadwell, SMAP on: mapped, RCU",
     "vmap2019.smap_off.before": "Broadwell, SMAP off: user access",
     "vmap2019.smap_off.after": "Broadwell, SMAP off: mapped, RCU",
+    "fragbias.before": "unnamed x86, a page reference a frame",
+    "fragbias.after": "unnamed x86, page references at once",
     "usedelem2019": "a used element as one block",
 }
 PANELS = {

@@ -233,7 +233,8 @@ Operation TableBuilder::other(Op op) const {
     case Op::kAllocateBuffer:
       return Builder(Step::kBuild, costs_)
           .half_of(Step::kPacket, Cost::kUnmodelled, false)
-          .part(Cost::kPageFrag);
+          .part(Cost::kPageFrag)
+          .part(Cost::kAtomicRmw, kernel_.frag_bias ? 0 : 1);
     case Op::kAllocateSkb:
       return Builder(Step::kBuild, costs_)
           .half_of(Step::kPacket, Cost::kUnmodelled, false)

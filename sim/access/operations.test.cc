@@ -486,6 +486,14 @@ TEST(Operations, what_else_a_core_does) {
   for (const OpRow& row : rows) EXPECT_EQ(table.parts(row.op), row.parts);
 }
 
+TEST(Operations, a_page_reference_a_frame_is_an_atomic_each) {
+  Parts expected = Table({}, "v5.0").parts(Op::kAllocateBuffer);
+  expected["atomic_rmw"] = 1;
+  EXPECT_EQ(Table({}, "v5.0-page-refs").parts(Op::kAllocateBuffer), expected);
+  EXPECT_EQ(Table({}, "v5.0-page-refs").parts(Op::kAllocateSkb),
+            Table({}, "v5.0").parts(Op::kAllocateSkb));
+}
+
 TEST(Operations, the_table_has_four_variants_of_the_ring_and_the_rest) {
   EXPECT_EQ(Table({}).operations.size(), 4 * kRingOps + static_cast<std::size_t>(Op::kCount));
   EXPECT_EQ(ring_variant_base({}), 0u);

@@ -105,7 +105,7 @@ constexpr auto kHosts = std::to_array<HostPreset>({
 });
 
 // The order of fields is that of KernelPreset: smap, nospec, copy_nospec,
-// retpoline, kpti, hardened_usercopy.
+// retpoline, kpti, hardened_usercopy, old_vmm, frag_bias.
 constexpr auto kKernels = std::to_array<KernelPreset>({
     {"v5.0", "Linux 4.20 to 5.x as vhost ran on it: barrier in get_user, none in copy_from_user",
      true, true, false, true, true, false},
@@ -114,6 +114,8 @@ constexpr auto kKernels = std::to_array<KernelPreset>({
     {"v5.0-hardened", "v5.0 with HARDENED_USERCOPY", true, true, false, true, true, true},
     {"v6.2", "Linux 6.2 to 6.12: copy_from_user has a speculation barrier too", true, true, true,
      true, true, true},
+    {"v5.0-page-refs", "v5.0 that takes a reference of its page for each transmitted frame", true,
+     true, false, true, true, false, false, false},
     {"v2.6.33", "Linux of early 2010: no SMAP, no mitigations", false, false, false, false, false,
      false, true},
     {"bare", "no SMAP, no mitigations: what the accesses cost by themselves", false, false, false,

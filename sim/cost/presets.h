@@ -42,6 +42,7 @@ struct KernelPreset {
   bool kpti;               // page-table isolation
   bool hardened_usercopy;  // copies check the kernel object
   bool old_vmm = false;    // a VMM of its time loads each field of a descriptor by its address
+  bool frag_bias = true;   // references of a page fragment's page are taken many at once
 };
 
 // A disk. Row names say what it pays; an empty name is nothing.

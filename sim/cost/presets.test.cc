@@ -80,6 +80,8 @@ TEST(KernelPresets, switches_of_the_named_variants) {
               !plain.hardened_usercopy);
   EXPECT_TRUE(find_kernel("v5.0-hardened").hardened_usercopy);
   EXPECT_TRUE(find_kernel("v6.2").copy_nospec);
+  EXPECT_FALSE(find_kernel("v5.0-page-refs").frag_bias);
+  EXPECT_TRUE(v5.frag_bias);
   const KernelPreset& bare = find_kernel("bare");
   EXPECT_FALSE(bare.smap || bare.nospec || bare.copy_nospec || bare.retpoline || bare.kpti ||
                bare.hardened_usercopy);
