@@ -133,6 +133,22 @@ TEST(XskGuest, the_longest_frames) {
   }
 }
 
+// As many frames at the device as its completion ring has room for, and the tx ring full: each
+// end waits for the other.
+TEST(XskGuest, rings_shorter_than_the_virtqueue_hold_nobody_up) {
+  for (const std::uint32_t burst : {1u, 32u}) {
+    for (const bool tables : {false, true}) {
+      const RunResult r = run(with(between("tx", "vm-xsk"), [&](Scenario& s) {
+        s.costs = {{"bridge_forward", 8000}};
+        s.guest_burst = burst;
+        s.indirect = tables;
+        s.xsk_ring = 64;
+      }));
+      EXPECT_EQ(r.packets, 5000u) << burst << tables;
+    }
+  }
+}
+
 TEST(XskGuest, indirect_tables_are_used_to_send) {
   const RunResult plain = run(between("tx", "vm-xsk"));
   const RunResult tables =

@@ -101,7 +101,7 @@ class XskTx {
   }
   // One descriptor of the application; false: none is there, or no room for it.
   bool send_one(XskTxStep& result) {
-    if (!has_descriptors() || !completion_.has_room(state_.in_flight + 1)) return false;
+    if (!has_descriptors() || lacks_completion_room()) return false;
     const std::optional<XdpDesc> desc = next();
     if (!desc) return false;
     if (!umem_->is_frame(*desc)) {
@@ -123,6 +123,9 @@ class XskTx {
     ring_->publish();
     result.kick = ring_->kick_needed();
   }
+
+  // Can nothing more be taken before the application collects what was completed?
+  bool lacks_completion_room() { return !completion_.has_room(state_.in_flight + 1); }
 
   // What a reset queue gives back was not sent, and is the application's again.
   void recycle(Token token) {

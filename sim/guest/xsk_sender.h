@@ -77,7 +77,9 @@ class XskSendDriver {
     xsk_.end_step(step_);
     sent_ += step_.sent;
     if (step_.kick) napi_.kick();
-    if (app_->asleep() && writable()) app_->wake(*core_);
+    // Its tx ring may be full because its completion ring is: an application that sleeps for the
+    // one has to be woken for the other, by a timeout of its own if nothing else.
+    if (app_->asleep() && (writable() || xsk_.lacks_completion_room())) app_->wake(*core_);
     const bool again = taken_ == kNapiBudget;
     if (!again) memory_.store_index(socket_->need_wakeup(), 1);
     napi_.end_poll(again, false);
