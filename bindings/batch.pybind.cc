@@ -1,6 +1,10 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -191,6 +195,17 @@ void run_one(Batch& batch, std::size_t i, sim::RunControl& control) {
   control.runs_done.fetch_add(1, std::memory_order_relaxed);
 }
 
+// Each run takes a megabyte or two and gives it back. Mapped anew each time, threads wait for one
+// another in the kernel: two of them were 1.44 times as fast as one, and 1.97 times where memory
+// stays with the process.
+void keep_memory() {
+#ifdef __GLIBC__
+  static const bool once =
+      mallopt(M_MMAP_THRESHOLD, 32 << 20) != 0 && mallopt(M_TRIM_THRESHOLD, 256 << 20) != 0;
+  static_cast<void>(once);
+#endif
+}
+
 // Each thread takes the next scenario, and writes to its places only.
 void run_all(Batch& batch, std::size_t threads, sim::RunControl& control) {
   std::atomic<std::size_t> next{0};
@@ -229,6 +244,7 @@ py::tuple run_batch(std::vector<Scenario> scenarios, std::size_t threads,
               .measured = std::vector<std::uint8_t>(kCount * count)};
   {
     const py::gil_scoped_release without_gil;
+    keep_memory();
     run_all(batch, threads, control);
   }
   return as_arrays(batch);
