@@ -122,7 +122,7 @@ def validate(system: str | None = None, *, draws: int | None = None) -> Validati
     >>> [row.id for row in found.rows if row.use == "calibrate"]
     ['vmap.before', 'vmap2019.smap_on.before']
     >>> found.of("vmap", "rate").predicted
-    4
+    6
     """
     known = systems()
     if system is not None and system not in known:
