@@ -77,6 +77,7 @@ void bind_scenario(pybind11::module_& m) {
       .def_readwrite("fragment_bytes", &Scenario::fragment_bytes)
       .def_readwrite("min_buffer_bytes", &Scenario::min_buffer_bytes)
       .def_readwrite("napi_defer_us", &Scenario::napi_defer_us)
+      .def_readwrite("napi_tx", &Scenario::napi_tx)
       .def_readwrite("xsk_ring", &Scenario::xsk_ring)
       .def_readwrite("receive_buffer_bytes", &Scenario::receive_buffer_bytes)
       .def_readwrite("iotlb_entries", &Scenario::iotlb_entries)

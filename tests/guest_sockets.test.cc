@@ -90,6 +90,41 @@ TEST_P(GuestSockets, costs_of_nothing_end_too) {
   EXPECT_EQ(run(s).packets, 300u);
 }
 
+// Linux asks for a call a frame, and the call takes the processor from the sender.
+TEST(UdpGuest, a_softirq_that_frees_what_was_sent_costs_interrupts) {
+  const Scenario s = between("tx", "vm-udp");
+  const RunResult with_napi = run(s);
+  const RunResult without = run(with(s, [](Scenario& o) { o.napi_tx = false; }));
+  EXPECT_EQ(without.packets, 5000u);
+  EXPECT_LE(without.interrupts, 1u);  // a device that was just started calls once
+  EXPECT_GT(with_napi.interrupts, s.packets / 20);
+  EXPECT_LT(with_napi.rate_pps, without.rate_pps);
+  const CoreResult& guest = core_of(with_napi, "guest");
+  EXPECT_EQ(spent(guest, Cost::kGuestInterrupt),
+            with_napi.interrupts * 1'000'000);  // its row is 1 us
+  EXPECT_GT(spent(guest, Cost::kNapiPoll), 0u);
+  EXPECT_GT(spent(core_of(with_napi, "worker"), Cost::kEventfdSignal),
+            spent(core_of(without, "worker"), Cost::kEventfdSignal));
+}
+
+// A worker that is much slower fills the queue: the process sleeps and the queue is stopped.
+TEST(UdpGuest, a_full_queue_stops_its_sender_and_nothing_is_lost) {
+  for (const bool napi : {false, true}) {
+    for (const bool event_idx : {false, true}) {
+      for (const std::uint32_t ring : {2u, 4u, 16u, 32u, 256u}) {
+        const RunResult r = run(with(between("tx", "vm-udp"), [&](Scenario& s) {
+          s.napi_tx = napi, s.event_idx = event_idx, s.ring_size = ring;
+          s.costs = {{"bridge_forward", 6000}};
+        }));
+        EXPECT_EQ(r.packets, 5000u);
+        EXPECT_GT(busy_share(r, "worker"), ring > 32 ? 0.95 : 0.3);
+        EXPECT_GT(r.interrupts, 10u);
+        EXPECT_GT(spent(core_of(r, "guest"), Cost::kContextSwitch), 0u);
+      }
+    }
+  }
+}
+
 TEST(XskGuest, sends_more_than_a_socket_and_copies_nothing_in_the_guest) {
   const RunResult udp = run(between("tx", "vm-udp"));
   const RunResult xsk = run(between("tx", "vm-xsk"));

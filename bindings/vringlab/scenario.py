@@ -73,6 +73,9 @@ class Scenario:
     napi_defer_us: float = 0.0
     """Of a receiving kernel: after a poll that found something, so long with interrupts off until
     the next poll; 0: interrupts at once."""
+    napi_tx: bool = True
+    """Of vm-udp, sending: what was sent is freed by a softirq that the device calls, as Linux's
+    virtio-net does by default since 5.3; else when the next frame is sent."""
     xsk_ring: int = 2048
     """Of vm-xsk: entries of each of the socket's rings."""
     receive_buffer_bytes: int = 212992

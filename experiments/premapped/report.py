@@ -30,7 +30,7 @@ IOTLB, for nearly every second packet. What else it unmapped is not published; a
 each mapped by itself, would be such a thing.
 """
 MISSING_SOCKETS = """
-**What the sockets miss.** Application and softirq of the socket rows come out as published. The
+**What the sockets miss.** Application and softirq of the socket rows come out within 10 points. The
 vhost worker does not: published it needs about 840 ns for a packet sent by AF_XDP and 1300 ns for
 one received, and is as good as never idle beside sockets too. Here it needs less, so AF_XDP is
 predicted too fast, and both processors of its guest too idle. What stood behind the TAP, on whose

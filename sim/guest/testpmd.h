@@ -3,12 +3,10 @@
 // time.
 #pragma once
 
-#include <cstring>
-
 #include "core/driver/driver_ring.h"
 #include "core/spec/net.h"
 #include "sim/access/model_access.h"
-#include "sim/guest/frame_pool.h"
+#include "sim/guest/tx_frames.h"
 #include "sim/machine/arrivals.h"
 #include "sim/machine/latency.h"
 
@@ -16,9 +14,8 @@ namespace vringlab::sim {
 
 // Who makes the frames.
 enum class TxSource : std::uint8_t {
-  kPmd,     // testpmd itself, a burst at a time
-  kPktgen,  // the guest kernel's generator, frame by frame
-  kSocket   // a process that writes each into a UDP socket
+  kPmd,    // testpmd itself, a burst at a time
+  kPktgen  // the guest kernel's generator, frame by frame
 };
 
 struct TestpmdConfig {
@@ -42,7 +39,7 @@ class Testpmd {
           KickHost kick_host)
       : core_(&core),
         ring_(&ring),
-        pool_(pool),
+        frames_(core, pool, config.frame_bytes, config.split_header),
         config_(config),
         arrivals_(arrivals),
         latency_(&latency),
@@ -74,7 +71,7 @@ class Testpmd {
     } else if (ring_->state().last_used != ring_->state().used_idx) {
       ring_->reap();
     }
-    if (ring_->state().free_count < descriptors()) {
+    if (ring_->state().free_count < frames_.descriptors()) {
       if (in_burst_ > 0) publish();
       wait_for_room();
       return;
@@ -113,9 +110,6 @@ class Testpmd {
     kDone      // all is sent
   };
 
-  static constexpr std::uint32_t kHeaderBytes = sizeof(VirtioNetHdr);
-
-  std::uint32_t descriptors() const { return config_.split_header ? 2 : 1; }
   std::uint64_t poll_ps() const {
     return core_->operation_ps(operation_index(Op::kGuestBurst)) +
            config_.burst * core_->operation_ps(operation_index(Op::kGuestPacket)) +
@@ -128,58 +122,15 @@ class Testpmd {
   void build_burst(std::uint64_t times) {
     if (config_.source == TxSource::kPktgen)
       return core_->run_times(operation_index(Op::kGuestPktgen), times);
-    if (config_.source == TxSource::kSocket) return write_message();
     core_->run_times(operation_index(Op::kGuestBurst), times);
     core_->run_times(operation_index(Op::kGuestPacket), times * config_.burst);
   }
 
-  void write_message() {
-    core_->run(operation_index(Op::kSocketApp));
-    core_->run(operation_index(Op::kUdpSend));
-  }
-
   void fill() {
-    const std::uint32_t offset = next_buffer_ * pool_.stride + FramePool::kFrameOffset;
-    std::byte* frame = pool_.host + offset;
-    clear_header(frame - kHeaderBytes);
-    write_frame(frame);
-    const GuestAddr addr{pool_.base.value + offset - kHeaderBytes};
+    const GuestAddr addr = frames_.fill(sent_);
     latency_->start(core_->now());
-    queue(addr);
-    if (++next_buffer_ == pool_.count) next_buffer_ = 0;
+    frames_.queue(*ring_, addr, sent_);
     if (++sent_ == config_.packets) state_ = State::kDone;
-  }
-
-  // Room was checked.
-  void queue(GuestAddr addr) {
-    if (config_.split_header) return queue_apart(addr);
-    const Buffer whole[] = {{addr, kHeaderBytes + config_.frame_bytes}};
-    (void)ring_->add(whole, {}, sent_);
-  }
-  [[gnu::noinline]] void queue_apart(GuestAddr addr) {
-    const Buffer apart[] = {{addr, kHeaderBytes},
-                            {GuestAddr{addr.value + kHeaderBytes}, config_.frame_bytes}};
-    (void)ring_->add(apart, {}, sent_);
-  }
-
-  // The driver writes the header only where it differs from zero, so its line
-  // stays shared once it has been cleared.
-  void clear_header(std::byte* header) {
-    const LineId line = core_->line_of(header);
-    core_->load(line, Step::kGuestFill);
-    const VirtioNetHdr zero;
-    if (std::memcmp(header, &zero, sizeof(zero)) == 0) return;
-    core_->store(line, Step::kGuestFill);
-    std::memcpy(header, &zero, sizeof(zero));
-  }
-
-  // testpmd writes the protocol headers; the rest of the frame stays as it is.
-  void write_frame(std::byte* frame) {
-    constexpr std::uint32_t kHeaders = 42;  // Ethernet, IPv4, UDP
-    const std::uint32_t bytes = std::min(kHeaders, config_.frame_bytes);
-    core_->store_lines(core_->line_of(frame), core_->line_of(frame + bytes - 1), Step::kGuestFill);
-    const std::uint64_t number = sent_;
-    std::memcpy(frame, &number, sizeof(number));
   }
 
   // Waits at the end of a step: one that waited first would have its place in the
@@ -200,7 +151,6 @@ class Testpmd {
 
   void wait_for_room() {
     if (config_.interrupts) {
-      built_ = config_.source == TxSource::kSocket;  // the frame waits in the kernel
       if (!ring_->enable_callback()) state_ = State::kAsleep;
     } else {
       state_ = State::kWaiting;
@@ -210,7 +160,7 @@ class Testpmd {
     build_burst(1);
     core_->run(operation_index(Op::kGuestPoll));
     const bool found = ring_->reap().has_value();
-    if (ring_->state().free_count >= descriptors()) {
+    if (ring_->state().free_count >= frames_.descriptors()) {
       state_ = State::kFilling;
       built_ = true;
     } else if (config_.skip_polls && !found) {
@@ -220,7 +170,7 @@ class Testpmd {
 
   Core* core_;
   DriverRing<ModelDriverAccess>* ring_;
-  FramePool pool_;
+  TxFrames frames_;
   TestpmdConfig config_;
   Arrivals arrivals_;
   LatencyLog* latency_;
@@ -228,9 +178,8 @@ class Testpmd {
   std::uint64_t sent_ = 0;
   std::uint64_t kicks_ = 0;
   std::uint64_t interrupts_ = 0;
-  std::uint32_t in_burst_ = 0;     // frames added, not yet published
-  std::uint32_t next_buffer_ = 0;  // of the pool
-  bool built_ = false;             // the poll that found room has built the next burst
+  std::uint32_t in_burst_ = 0;  // frames added, not yet published
+  bool built_ = false;          // the poll that found room has built the next burst
   State state_ = State::kFilling;
 };
 

@@ -1,13 +1,11 @@
 #include "sim/run/net_tx_world.h"
 
 #include <cmath>
+#include <type_traits>
 
 namespace vringlab::sim {
 TestpmdConfig testpmd_config(const Scenario& s) {
-  const TxSource source = s.guest == "vm-pktgen" ? TxSource::kPktgen
-                          : s.guest == "vm-udp"  ? TxSource::kSocket
-                                                 : TxSource::kPmd;
-  const bool kernel = source != TxSource::kPmd;
+  const bool kernel = s.guest == "vm-pktgen";
   return {.packets = s.packets,
           .frame_bytes = s.packet_bytes,
           .burst = s.offered_pps > 0 || kernel ? 1 : s.guest_burst,
@@ -15,7 +13,7 @@ TestpmdConfig testpmd_config(const Scenario& s) {
           .interrupts = s.guest_notify == "interrupt" || kernel,
           .exits = s.guest == "vm" || kernel,
           .skip_polls = s.skip_polls,
-          .source = source};
+          .source = kernel ? TxSource::kPktgen : TxSource::kPmd};
 }
 
 TxLayout lay_out_tx(const Scenario& s, MemorySizes& sizes) {
@@ -42,6 +40,10 @@ TxLayout lay_out(const Scenario& s, MemorySizes& sizes, XskLayout& xsk) {
 template <class Guest>
 bool has_fourth_core(const Scenario& s) {
   return HasApp<Guest> || find_sink(s.sink).is_read();
+}
+
+UdpSenderConfig udp_config(const Scenario& s) {
+  return {.packets = s.packets, .frame_bytes = s.packet_bytes, .napi_tx = s.napi_tx};
 }
 
 XskSenderConfig xsk_config(const Scenario& s) {
@@ -84,6 +86,9 @@ Guest NetTxWorld<Guest>::make_guest(const Scenario& s) {
   if constexpr (HasApp<Guest>) {
     return {guest_core,    *fourth_core, tx.queue.driver, dma.iommu, {xsk_, net.guest_bytes()},
             xsk_config(s), arrivals,     tx.latency,      kick_host};
+  } else if constexpr (std::is_same_v<Guest, UdpTxGuest>) {
+    return {guest_core, tx.queue.driver, tx.queue.frames(), udp_config(s),
+            arrivals,   tx.latency,      kick_host};
   } else {
     return {guest_core, tx.queue.driver, tx.queue.frames(), testpmd_config(s),
             arrivals,   tx.latency,      kick_host};
@@ -91,6 +96,7 @@ Guest NetTxWorld<Guest>::make_guest(const Scenario& s) {
 }
 
 template class NetTxWorld<PmdSender>;
+template class NetTxWorld<UdpTxGuest>;
 template class NetTxWorld<XskTxGuest>;
 
 }  // namespace vringlab::sim

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/guest/testpmd.h"
+#include "sim/guest/udp_sender.h"
 #include "sim/guest/xsk_sender.h"
 #include "sim/host/invalidator.h"
 #include "sim/host/kick_host.h"
@@ -19,6 +20,7 @@ TestpmdConfig testpmd_config(const Scenario& scenario);
 
 using TxWorker = VhostWorker<TxSide::Device>;
 using PmdSender = Testpmd<KickHost<TxWorker>>;
+using UdpTxGuest = UdpSender<KickHost<TxWorker>>;
 using XskTxGuest = XskSender<KickHost<TxWorker>>;
 
 // `Guest`: who sends. One with an application has a core for that.
@@ -56,6 +58,7 @@ class NetTxWorld {
 };
 
 extern template class NetTxWorld<PmdSender>;
+extern template class NetTxWorld<UdpTxGuest>;
 extern template class NetTxWorld<XskTxGuest>;
 
 }  // namespace vringlab::sim

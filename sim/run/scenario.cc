@@ -139,6 +139,8 @@ void check_kernel_guest(const Scenario& s) {
   const bool receives = cuts_buffers(s) || (s.guest == "vm-xsk" && s.workload == "rx");
   if (s.napi_defer_us != 0 && !receives)
     refuse("napi_defer_us", s.napi_defer_us, "0 unless a guest's kernel receives");
+  if (!s.napi_tx && (s.guest != "vm-udp" || s.workload != "tx"))
+    refuse("napi_tx", "false", "true unless workload is tx and guest vm-udp");
   in_range<std::uint32_t>("receive_buffer_bytes", s.receive_buffer_bytes, 256, 1u << 28);
   if (s.dma_merge && !cuts_buffers(s))
     refuse("dma_merge", "true", "false unless a guest's kernel receives into its own buffers");

@@ -91,9 +91,10 @@ struct Scenario {
   double napi_defer_us = 0;  // after a poll that found something until the next, interrupts off
   std::uint32_t xsk_ring = 2048;                // entries of each ring of an AF_XDP socket
   std::uint32_t receive_buffer_bytes = 212992;  // of a UDP socket: memory of packets that wait
-  bool split_header = false;                    // header in a descriptor of its own
-  double offered_pps = 0;                       // packets a second; 0: as fast as the guest can
-  std::string arrival = "periodic";             // periodic or poisson, where offered_pps is set
+  bool napi_tx = true;        // of a process that sends by UDP: a softirq frees what was sent
+  bool split_header = false;  // header in a descriptor of its own
+  double offered_pps = 0;     // packets a second; 0: as fast as the guest can
+  std::string arrival = "periodic";  // periodic or poisson, where offered_pps is set
 
   // Queue pairs; of tx and rx, queues. Each has a guest core and a generator of its own; of
   // streams, its share of the sessions.

@@ -484,6 +484,10 @@ TEST(CheckScenario, guests_with_sockets_send_and_receive) {
                   .find("zerocopy"),
               std::string::npos);
   }
+  const auto without_napi = [](Scenario& s) { s.napi_tx = false; };
+  EXPECT_EQ(refusal_of("vm-udp", "tx", without_napi), "");
+  EXPECT_NE(refusal_of("vm-udp", "rx", without_napi).find("napi_tx"), std::string::npos);
+  EXPECT_NE(refusal_of("vm-pktgen", "tx", without_napi).find("napi_tx"), std::string::npos);
   EXPECT_NE(refusal_of("vm-udp", "tx", [](Scenario& s) { s.iommu = "lazy"; }), "");
   EXPECT_EQ(refusal_of("vm-udp", "rx", [](Scenario& s) { s.iommu = "lazy"; }), "");
   EXPECT_EQ(refusal_of("vm-udp", "rx", [](Scenario& s) { s.dma_merge = true; }), "");
