@@ -303,6 +303,7 @@ class Scenario:
     iommu: str
     kernel: str
     mergeable: bool
+    napi_tx: bool
     plan: AccessPlan
     ring_remote: bool
     sink: str
@@ -390,12 +391,6 @@ class Scenario:
         ...
     @napi_defer_us.setter
     def napi_defer_us(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None:
-        ...
-    @property
-    def napi_tx(self) -> bool:
-        ...
-    @napi_tx.setter
-    def napi_tx(self, arg0: bool) -> None:
         ...
     @property
     def nic_pps(self) -> float:

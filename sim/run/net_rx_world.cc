@@ -49,7 +49,7 @@ NetRxWorld<Guest>::NetRxWorld(const Scenario& s)
                    : nullptr),
       rx(net, s, layout_, guest_core, worker_core, control_core, generator_core, 0,
          s.skip_polls && s.offered_pps == 0),
-      dma(s, net, kernel_, rx.queue),
+      dma(s, net, kernel_.pool, rx.queue),
       worker(worker_core, rx.device, rx.queue.context, rx.queue.mapping, rx.queue.ring(),
              {.busy_poll_ps = static_cast<std::uint64_t>(std::llround(s.busy_poll_us * 1e6)),
               .late = Op::kUnmodelledRxLate}),

@@ -9,6 +9,7 @@
 #include "sim/host/invalidator.h"
 #include "sim/host/kick_host.h"
 #include "sim/host/vhost_worker.h"
+#include "sim/run/guest_dma.h"
 #include "sim/run/guest_kinds.h"
 #include "sim/run/kernel_rx.h"
 #include "sim/run/rx_side.h"
@@ -56,7 +57,7 @@ class NetRxWorld {
   Core generator_core;
   std::unique_ptr<Core> app_core;
   RxSide rx;
-  KernelRxDma dma;
+  GuestDma dma;
   Worker worker;
   Guest guest;
   Invalidator invalidator;

@@ -8,8 +8,8 @@
 #include "sim/host/invalidator.h"
 #include "sim/host/kick_host.h"
 #include "sim/host/vhost_worker.h"
+#include "sim/run/guest_dma.h"
 #include "sim/run/guest_kinds.h"
-#include "sim/run/kernel_rx.h"
 #include "sim/run/tx_side.h"
 
 namespace vringlab::sim {
@@ -48,7 +48,7 @@ class NetTxWorld {
   Core control_core;
   std::unique_ptr<Core> fourth_core;
   TxSide tx;
-  KernelRxDma dma;
+  GuestDma dma;
   Worker worker;
   Guest guest;
   Invalidator invalidator;

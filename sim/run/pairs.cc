@@ -93,7 +93,7 @@ ReceivingPairOf<Guest>::ReceivingPairOf(NetMachine& net, const Scenario& s, cons
                                         std::size_t number)
     : rx(net, s, layout.rx, cores.guest, cores.worker, cores.control, *cores.generator, number,
          s.skip_polls && s.offered_pps == 0),
-      dma(s, net, layout.kernel, rx.queue),
+      dma(s, net, layout.kernel.pool, rx.queue),
       rx_served(rx.device, Op::kUnmodelledRxLate, thread),
       guest(make_guest(net, s, layout, cores.guest)) {}
 

@@ -8,6 +8,7 @@
 #include "sim/guest/testpmd.h"
 #include "sim/host/kick_host.h"
 #include "sim/host/vhost_thread.h"
+#include "sim/run/guest_dma.h"
 #include "sim/run/kernel_rx.h"
 #include "sim/run/result.h"
 #include "sim/run/rx_side.h"
@@ -94,7 +95,7 @@ class ReceivingPairOf {
   void add_to(Histogram& latency) const { latency.add(rx.latency.histogram()); }
 
   RxSide rx;
-  KernelRxDma dma;
+  GuestDma dma;
   Served<RxSide::Device> rx_served;
   Guest guest;
 

@@ -1,95 +1,15 @@
 #include "sim/run/pairs_run.h"
 
-#include <algorithm>
-
-#include "sim/machine/scheduler.h"
-#include "sim/run/collect.h"
-#include "sim/run/pairs_world.h"
+#include "sim/run/kernel_pairs_run.h"
+#include "sim/run/pairs_loop.h"
 
 namespace vringlab::sim {
-namespace {
-
-std::uint64_t packets(const auto& world) {
-  std::uint64_t sum = 0;
-  for (const auto& pair : world.pairs) sum += pair->packets();
-  return sum;
-}
-
-std::uint64_t latest(const std::vector<Core*>& cores) {
-  std::uint64_t latest_ps = 0;
-  for (const Core* core : cores) latest_ps = std::max(latest_ps, core->now());
-  return latest_ps;
-}
-
-// Accounts for what polls and losses there were until the last step.
-void end(auto& world, const PairOrder& order) {
-  std::size_t last = 0;
-  for (std::size_t i = 1; i < world.pairs.size(); ++i) {
-    if (world.pairs[i]->step_ps() >= world.pairs[last]->step_ps()) last = i;
-  }
-  const std::uint64_t last_ps = world.pairs[last]->step_ps();
-  for (std::size_t i = 0; i < world.pairs.size(); ++i)
-    world.pairs[i]->end(last_ps, i < last, order);
-}
-
-// `actors`: guests, workers and generators, then others.
-void run_actors(auto& world, const Scenario& s, RunControl* control, auto&... actors) {
-  enum Actor : std::size_t { kGuests, kThreads, kGenerators };
-  Scheduler scheduler(tie_ranks<sizeof...(actors)>(s.tie_seed), actors...);
-  const PairOrder order{.guest_before_worker = scheduler.first(kGuests, kThreads),
-                        .generator_before_worker = scheduler.first(kGenerators, kThreads),
-                        .generator_before_guest = scheduler.first(kGenerators, kGuests)};
-  scheduler.run(
-      [&] { return packets(world) >= s.packets; },
-      [&] { return std::ranges::any_of(world.pairs, [](const auto& p) { return p->raised(); }); },
-      [&](std::size_t, std::uint64_t start_ps) {
-        for (const auto& pair : world.pairs) pair->deliver(start_ps, order);
-        check_clock(latest(world.guest_cores));
-        report(control, packets(world));
-      });
-  end(world, order);
-}
-
-void run_world(auto& world, const Scenario& s, RunControl* control) {
-  if (!world.reader_cores.empty())
-    return run_actors(world, s, control, world.guests, world.threads, world.generators,
-                      world.readers);
-  run_actors(world, s, control, world.guests, world.threads, world.generators);
-}
-
-template <class Pair>
-RunResult run_kind(const Scenario& scenario, RunControl* control) {
-  PairsWorld<Pair> world(scenario);
-  run_world(world, scenario, control);
-  RunResult r;
-  Histogram latency;
-  for (const auto& pair : world.pairs) {
-    pair->add_to(r, world.control_core);
-    pair->add_to(latency);
-  }
-  for (std::size_t i = 0; i < world.threads.size(); ++i) r.wakeups += world.threads[i].wakeups();
-  set_elapsed(r, std::max(latest(world.worker_cores), latest(world.guest_cores)));
-  r.latency = latency_result(latency);
-  r.guest_memory_hash = hash_bytes(world.net.guest_bytes());
-  r.cores = {sum_of("guest", world.guest_cores), sum_of("worker", world.worker_cores),
-             core_result("control", world.control_core)};
-  if (Pair::kGenerates) r.cores.push_back(sum_of("generator", world.generator_cores));
-  if (!world.reader_cores.empty()) r.cores.push_back(sum_of("reader", world.reader_cores));
-  return r;
-}
-
-RunResult run_receiving(const Scenario& scenario, RunControl* control) {
-  if (scenario.guest != "vm-kernel") return run_kind<ReceivingPair>(scenario, control);
-  return scenario.dma_merge ? run_kind<MergedReceivingPair>(scenario, control)
-                            : run_kind<PerBufferReceivingPair>(scenario, control);
-}
-
-}  // namespace
 
 RunResult run_pairs(const Scenario& scenario, RunControl* control) {
-  if (scenario.workload == "tx") return run_kind<SendingPair>(scenario, control);
-  if (scenario.workload == "rx") return run_receiving(scenario, control);
-  return run_kind<ForwardingPair>(scenario, control);
+  if (scenario.workload == "tx") return run_pair_kind<SendingPair>(scenario, control);
+  if (scenario.workload != "rx") return run_pair_kind<ForwardingPair>(scenario, control);
+  if (scenario.guest == "vm-kernel") return run_kernel_pairs(scenario, control);
+  return run_pair_kind<ReceivingPair>(scenario, control);
 }
 
 }  // namespace vringlab::sim
