@@ -11,8 +11,7 @@ find_package(GTest REQUIRED)
 # Test bodies run once: compiling them costs more than running them. Where sanitizers make code large
 # that is true of core's templates too; simulations and random tests are what runs for long.
 set(quick ${test_sources})
-list(FILTER quick INCLUDE REGEX
-     "/core/.*\\.test|/tests/(fuzz|hostile)/")
+list(FILTER quick INCLUDE REGEX "/core/.*\\.test|/tests/(fuzz|hostile)/")
 list(FILTER quick EXCLUDE REGEX "_random\\.test")
 list(REMOVE_ITEM test_sources ${quick})
 add_library(vringlab_quick_tests OBJECT ${quick})

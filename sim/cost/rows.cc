@@ -366,7 +366,7 @@ constexpr auto kRows = std::to_array<CostRow>({
      "work of a guest's kernel a received packet that no row names; two decades, as elsewhere"},
     {"unmodelled.vhost_blk", Unit::kNanoseconds, 20, 200, 2000, 0, "any", "stated judgement",
      "work of one block request that no row names; two decades, as for the network paths"},
-    {"sendmsg_udp_small", Unit::kNanoseconds, 800, 1150, 1600, 2.8, "any",
+    {"sendmsg_udp_small", Unit::kNanoseconds, 800, 1150, 1600, 2.8, "2.8 GHz",
      "derived from published figures",
      "sendmsg_udp_1470B at its clock, less its bytes and its system call"},
     {"socket_message", Unit::kNanoseconds, 40, 120, 400, 0, "any", "recalled, no source at hand",

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "core/driver/driver_ring.h"
-#include "core/spec/net.h"
 #include "sim/access/model_access.h"
 #include "sim/guest/tx_frames.h"
 #include "sim/machine/arrivals.h"
