@@ -24,7 +24,7 @@ using test::kBlkTraceDisk;
 using test::PendingStore;
 using test::TempFile;
 
-constexpr std::size_t kDiskBytes = test::kBlkTraceSectors * kSectorBytes;
+constexpr std::size_t kTraceBytes = test::kBlkTraceSectors * kSectorBytes;
 constexpr std::size_t kBatches = 40;
 
 BlkConfig any_config(std::uint64_t seed) {
@@ -50,7 +50,7 @@ struct Left {
 };
 
 Left on_memory(const BlkTrace& trace, std::uint64_t seed) {
-  std::vector<std::byte> disk(kDiskBytes);
+  std::vector<std::byte> disk(kTraceBytes);
   MemoryStore store(disk);
   BlkRig<MemoryStore> rig(store, any_config(seed));
   auto outcomes = test::play_trace(rig, trace, [](auto&) {});
@@ -59,7 +59,7 @@ Left on_memory(const BlkTrace& trace, std::uint64_t seed) {
 
 // Completes what is pending in an order of its own.
 Left on_pending(const BlkTrace& trace, std::uint64_t seed) {
-  std::vector<std::byte> disk(kDiskBytes);
+  std::vector<std::byte> disk(kTraceBytes);
   PendingStore store{.memory = MemoryStore(disk), .room = 1 + seed % 6};
   BlkRig<PendingStore> rig(store, any_config(seed));
   std::mt19937_64 random(seed);
@@ -75,7 +75,7 @@ Left on_pending(const BlkTrace& trace, std::uint64_t seed) {
 }
 
 Left on_file(const BlkTrace& trace, std::uint64_t seed) {
-  const TempFile temp(kDiskBytes);
+  const TempFile temp(kTraceBytes);
   PosixFile file(temp.fd());
   FileStore<PosixFile> store(file);
   BlkRig<FileStore<PosixFile>> rig(store, any_config(seed));
@@ -84,7 +84,7 @@ Left on_file(const BlkTrace& trace, std::uint64_t seed) {
 }
 
 Left on_uring(const BlkTrace& trace, std::uint64_t seed) {
-  const TempFile temp(kDiskBytes);
+  const TempFile temp(kTraceBytes);
   UringStore store(temp.fd(), static_cast<std::uint32_t>(1 + seed % 8));
   BlkRig<UringStore> rig(store, any_config(seed));
   auto outcomes = test::play_trace(rig, trace, [&](auto& blk) {
@@ -98,7 +98,7 @@ Left on_uring(const BlkTrace& trace, std::uint64_t seed) {
 // The simulated stores, through the simulated machine.
 Left on_simulated_bio(const BlkTrace& trace, std::uint64_t seed) {
   test::ModelMachine machine({});
-  test::ModelDisk disk(machine, kDiskBytes, sim::CacheMode::kNone,
+  test::ModelDisk disk(machine, kTraceBytes, sim::CacheMode::kNone,
                        static_cast<std::uint32_t>(1 + seed % 3));
   const bool ram = seed % 4 == 0;
   sim::BioStore store(machine.context, ram ? nullptr : &disk.disk, disk.bytes, 0, 64);
@@ -117,7 +117,7 @@ Left on_simulated_bio(const BlkTrace& trace, std::uint64_t seed) {
 
 Left on_simulated_file(const BlkTrace& trace, sim::CacheMode mode, std::uint64_t seed) {
   test::ModelMachine machine({});
-  test::ModelDisk disk(machine, kDiskBytes, mode, 4);
+  test::ModelDisk disk(machine, kTraceBytes, mode, 4);
   sim::FileStore store(machine.context, disk.file, disk.bytes, 1);
   BlkConfig config = any_config(seed);
   config.max_in_flight = 1;
@@ -142,7 +142,7 @@ Left on_simulated_file_written_through(const BlkTrace& trace, std::uint64_t seed
 Left on_simulated_vmm(const BlkTrace& trace, sim::IoEngine engine, sim::CacheMode mode,
                       std::uint64_t seed) {
   test::ModelMachine machine({});
-  test::ModelDisk disk(machine, kDiskBytes, mode, static_cast<std::uint32_t>(1 + seed % 3));
+  test::ModelDisk disk(machine, kTraceBytes, mode, static_cast<std::uint32_t>(1 + seed % 3));
   const bool ram = seed % 4 == 0 && engine != sim::IoEngine::kThreads;
   sim::VmmStore store(machine.context, ram ? nullptr : &disk.disk, disk.pool, disk.bytes, 0, 64,
                       {.engine = engine, .merge_writes = seed % 5 != 0, .merge_bytes = 4096});

@@ -6,9 +6,9 @@
 namespace vringlab::sim {
 namespace {
 
-constexpr std::uint64_t kPage = kCachePageBytes;
-
-std::uint64_t page_up(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+std::uint64_t page_up(std::uint64_t bytes) {
+  return (bytes + kCachePageBytes - 1) / kCachePageBytes * kCachePageBytes;
+}
 
 bool in_user_space(const Scenario& s) { return s.blk.form == "vmm"; }
 
@@ -26,14 +26,14 @@ CacheMode cache_mode(const std::string& name) {
 HostFileConfig file_config(const Scenario& s) {
   const BlkScenario& b = s.blk;
   const std::uint64_t pages =
-      b.cache == "none" ? 1 : std::min(b.cache_bytes, page_up(b.disk_bytes)) / kPage;
+      b.cache == "none" ? 1 : std::min(b.cache_bytes, page_up(b.disk_bytes)) / kCachePageBytes;
   const auto share = [pages](double of) {
     return static_cast<std::uint64_t>(std::llround(of * static_cast<double>(pages)));
   };
   return {.mode = cache_mode(b.cache),
           .capacity_bytes = b.disk_bytes,
           .cache_pages = pages,
-          .read_ahead_pages = b.read_ahead_bytes / kPage,
+          .read_ahead_pages = b.read_ahead_bytes / kCachePageBytes,
           .dirty_limit_pages = share(b.dirty_share),
           .dirty_background_pages = share(b.background_share)};
 }

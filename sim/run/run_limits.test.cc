@@ -15,7 +15,7 @@ using test::expect_whole;
 using test::map_all;
 using test::text_of;
 
-constexpr std::uint64_t kPackets = 1000;
+constexpr std::uint64_t kFewPackets = 1000;
 
 // --- Sizes ---
 
@@ -40,7 +40,7 @@ TEST(Sizes, batches_above_the_ring_end) {
     for (const std::uint32_t ring_size : {2u, 16u}) {
       for (const std::uint32_t copy_batch : {1u, 64u})
         expect_whole({.guest_notify = notify,
-                      .packets = kPackets,
+                      .packets = kFewPackets,
                       .guest_burst = 32,
                       .ring_size = ring_size,
                       .batch = 64,
@@ -71,21 +71,21 @@ TEST(Costs, polls_for_nothing_do_not_stop_the_clock) {
 
 // A row set higher makes the run slower, by what the ledger says.
 TEST(Costs, show_in_the_rate_and_in_the_ledger) {
-  Scenario s{.packets = kPackets};
+  Scenario s{.packets = kFewPackets};
   const RunResult base = run(s);
   s.costs = {{"tun_xdp_frame", 400}};
   const RunResult dear = run(s);
   EXPECT_LT(dear.rate_pps, base.rate_pps);
-  EXPECT_EQ(count(core(dear, "worker"), Cost::kXdpFrame), kPackets);
+  EXPECT_EQ(count(core(dear, "worker"), Cost::kXdpFrame), kFewPackets);
   for (const LedgerRow& row : core(dear, "worker").ledger) {
     if (row.cost == Cost::kXdpFrame) {
-      EXPECT_EQ(row.ps, kPackets * 153846);  // 400 cycles at 2.6 GHz
+      EXPECT_EQ(row.ps, kFewPackets * 153846);  // 400 cycles at 2.6 GHz
     }
   }
 }
 
 TEST(Costs, distance_and_kernel_make_it_slower) {
-  Scenario s{.packets = kPackets};
+  Scenario s{.packets = kFewPackets};
   s.distance = "same_ccx";
   const double near = run(s).rate_pps;
   s.distance = "remote";

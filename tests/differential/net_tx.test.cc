@@ -16,14 +16,14 @@ using test::kIndirect;
 using test::one_of;
 using test::Player;
 
-struct Trace {
+struct TxTrace {
   QueueConfig ring;
   NetTxConfig options;
   AccessPlan plan;
   std::uint64_t seed;
 };
 
-Trace any_trace(std::uint64_t seed) {
+TxTrace any_tx_trace(std::uint64_t seed) {
   RandomStream random(seed);
   const auto size = one_of<std::uint32_t>(random, {2, 8, 64});
   const auto features =
@@ -60,7 +60,7 @@ void expect_equal_frames(const test::KeepingSink& a, const test::KeepingSink& b)
   }
 }
 
-struct Seen {
+struct TxSeen {
   std::uint64_t packets = 0;
   std::uint64_t refused = 0;
   std::uint64_t dropped = 0;
@@ -68,7 +68,7 @@ struct Seen {
   std::uint64_t breaks = 0;
 };
 
-void expect_same_outcome(const Trace& trace, Seen& seen) {
+void expect_same_outcome(const TxTrace& trace, TxSeen& seen) {
   test::PlainTx plain(trace.ring, trace.options);
   test::ModelTx model(trace.ring, trace.options, trace.plan);
   Player plain_player(plain, trace.seed);
@@ -96,10 +96,10 @@ void expect_same_outcome(const Trace& trace, Seen& seen) {
 }
 
 TEST(Differential, net_tx_does_the_same_on_plain_and_on_simulated_memory) {
-  Seen seen;
+  TxSeen seen;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    expect_same_outcome(any_trace(seed), seen);
+    expect_same_outcome(any_tx_trace(seed), seen);
     if (testing::Test::HasFailure()) return;
   }
   // The traces are worth something: all that can happen did, many times.

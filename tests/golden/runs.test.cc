@@ -18,7 +18,7 @@ namespace vringlab::sim {
 namespace {
 
 const std::string kFile = std::string(VRINGLAB_SOURCE_DIR) + "/tests/golden/runs.csv";
-constexpr const char* kHeader = "scenario,metric,value";
+constexpr const char* kColumns = "scenario,metric,value";
 
 struct Named {
   const char* name;
@@ -189,7 +189,7 @@ class Table {
   const std::vector<std::string>& lines() const { return lines_; }
 
  private:
-  std::vector<std::string> lines_{kHeader};
+  std::vector<std::string> lines_{kColumns};
 };
 
 // Where a core's time went by cost; costs it never had are left out.
