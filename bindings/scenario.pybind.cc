@@ -84,6 +84,7 @@ void bind_scenario(pybind11::module_& m) {
       .def_readwrite("swiotlb_slots", &Scenario::swiotlb_slots)
       .def_readwrite("rx_buffer_bytes", &Scenario::rx_buffer_bytes)
       .def_readwrite("split_header", &Scenario::split_header)
+      .def_readwrite("sender", &Scenario::sender)
       .def_readwrite("offered_pps", &Scenario::offered_pps)
       .def_readwrite("arrival", &Scenario::arrival)
       .def_readwrite("queue_pairs", &Scenario::queue_pairs)

@@ -1,6 +1,7 @@
 # vringlab_tests: every *.test.cc in one executable.
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS core/*.test.cc sim/*.test.cc tests/*.test.cc)
 set(VRINGLAB_TESTS_MATCH ".*" CACHE STRING "take only the test sources whose paths match this")
+option(VRINGLAB_TESTS_COMPILE_FAST "less optimised, several files at a time" OFF)
 list(FILTER test_sources INCLUDE REGEX "${VRINGLAB_TESTS_MATCH}")
 if(NOT test_sources)
   message(STATUS "no *.test.cc yet: vringlab_tests is left out")
@@ -8,8 +9,8 @@ if(NOT test_sources)
 endif()
 
 find_package(GTest REQUIRED)
-# Test bodies run once: compiling them costs more than running them. Where sanitizers make code large
-# that is true of core's templates too; simulations and random tests are what runs for long.
+# Test bodies run once: compiling them costs more than running them. That is true of core's templates
+# too; simulations and random tests are what runs for long.
 set(quick ${test_sources})
 list(FILTER quick INCLUDE REGEX "/core/.*\\.test|/tests/(fuzz|hostile)/")
 list(FILTER quick EXCLUDE REGEX "_random\\.test")
@@ -28,9 +29,12 @@ foreach(tests IN ITEMS vringlab_quick_tests vringlab_whole_tests vringlab_tests)
   target_precompile_headers(${tests} PRIVATE <gtest/gtest.h>)
   target_compile_options(${tests} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-O1>)
 endforeach()
-if(VRINGLAB_SANITIZE)
+if(VRINGLAB_TESTS_COMPILE_FAST)
   target_compile_options(vringlab_quick_tests PRIVATE -O0)
   set_target_properties(vringlab_whole_tests PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+endif()
+# What runs is inlined otherwise then: not where that counts.
+if(VRINGLAB_TESTS_COMPILE_FAST AND VRINGLAB_SANITIZE)
   set_target_properties(vringlab_sim PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
 endif()
 

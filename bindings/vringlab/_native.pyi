@@ -306,6 +306,7 @@ class Scenario:
     napi_tx: bool
     plan: AccessPlan
     ring_remote: bool
+    sender: str
     sink: str
     skip_polls: bool
     split_header: bool

@@ -88,8 +88,12 @@ class Scenario:
     """Bytes of a receive buffer, its virtio-net header not counted."""
     split_header: bool = False
     """The header is in a descriptor of its own; of tx."""
+    sender: str = "pktgen"
+    """Who sends what a guest receives, of rx, io and macswap: pktgen, the generator of the host's
+    kernel; udp, a process of the host, a small message a system call, by a socket whose route is
+    the TAP: the bytes of a longer one are not charged."""
     offered_pps: float = 0.0
-    """Packets a second that the guest offers; 0: as fast as it can."""
+    """Packets a second that the guest, or who sends to it, offers; 0: as fast as it can."""
     arrival: str = "periodic"
     """periodic or poisson, where offered_pps is set."""
 

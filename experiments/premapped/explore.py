@@ -134,6 +134,7 @@ def _loaded(key: Load, kind: str) -> Scenario:
     return SOCKETS[f"afxdp.{key.way}.{kind}"].replace(
         packets=PACKETS if key.offered_pps == 0 else PACKETS // 5,
         packet_bytes=key.packet_bytes,
+        sender="pktgen",  # as fast as the host's kernel can
         napi_defer_us=key.deferred_us,
         offered_pps=key.offered_pps,
     )

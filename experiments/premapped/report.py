@@ -30,12 +30,15 @@ IOTLB, for nearly every second packet. What else it unmapped is not published; a
 each mapped by itself, would be such a thing.
 """
 MISSING_SOCKETS = """
-**What the sockets miss.** Application and softirq of the socket rows come out within 10 points. The
-vhost worker does not: published it needs about 840 ns for a packet sent by AF_XDP and 1300 ns for
-one received, and is as good as never idle beside sockets too. Here it needs less, so AF_XDP is
-predicted too fast, and both processors of its guest too idle. What stood behind the TAP, on whose
-processor its softirq ran, and which kernel the host had are not published. A host that publishes
-each used element at once is a candidate for a part of it: its guest is interrupted more often.
+**What the sockets miss.** What sent to the guest is not published. Here it is what sockperf is, a
+process of the host that sends message by message, and it is the bound of both receive rows; the
+generator of the host's kernel would have AF_XDP receive three times as much. The published softirq
+beside sockets was busy all the time, here it is for three quarters of it. The vhost worker is
+busier in every published row than here: it needs about 840 ns for a packet sent by AF_XDP and is
+as good as never idle, whatever it does. So AF_XDP sends too fast here, and both processors of the
+guest that sends by it are too idle. What stood behind the TAP, on whose processor its softirq ran,
+and which kernel the host had are not published. A host that publishes each used element at once is
+a candidate for a part of it: its guest is interrupted more often.
 
 | host | row | simulated pps | vhost | app | softirq |
 |---|---|---|---|---|---|

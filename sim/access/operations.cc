@@ -288,6 +288,12 @@ Operation TableBuilder::other(Op op) const {
       return all(Step::kGenerate, {Cost::kGenerator, Cost::kSpinLock, Cost::kRingEntry});
     case Op::kGenerateFull:
       return all(Step::kGenerate, {Cost::kGenerator, Cost::kSpinLock, Cost::kSkbFree});
+    case Op::kHostSend:
+      return all(Step::kGenerate, {Cost::kSocketApp, Cost::kSyscall, Cost::kUdpSend,
+                                   Cost::kSpinLock, Cost::kRingEntry});
+    case Op::kHostSendFull:
+      return all(Step::kGenerate, {Cost::kSocketApp, Cost::kSyscall, Cost::kUdpSend,
+                                   Cost::kSpinLock, Cost::kSkbFree});
     case Op::kGuestMacSwap:
       return one(Step::kGuestReceive, Cost::kGuestMacSwap);
     case Op::kGuestPktgen:

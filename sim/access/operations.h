@@ -67,6 +67,8 @@ enum class Op : std::uint8_t {
   kUnmodelledRxLate,
   kGenerate,      // a frame made by a generator and put into the socket's ring
   kGenerateFull,  // the same, and the ring has no room
+  kHostSend,      // a message of a process of the host, by its socket and stack into that ring
+  kHostSendFull,
   kGuestReceive,
   kGuestMacSwap,
   kGuestPktgen,     // a kernel guest's generator makes a frame

@@ -466,6 +466,8 @@ TEST(Operations, what_else_a_core_does) {
       {Op::kSinkFrame, {{"xdp_frame", 1}, {"xdp_program", 1}, {"frame_release", 1}}},
       {Op::kReleaseFrame, {{"frame_release", 1}}},
       {Op::kCall, {{"eventfd_signal", 1}, {"irq_inject", 1}}},
+      {Op::kHostSend,
+       {{"socket_app", 1}, {"syscall", 1}, {"udp_send", 1}, {"spin_lock", 1}, {"ring_entry", 1}}},
       {Op::kRequeue, {{"worker_requeue", 1}}},
       {Op::kScheduleIn, {{"context_switch", 1}}},
       {Op::kBusyPollTurn, {{"busy_poll_turn", 1}}},

@@ -48,7 +48,6 @@ class VirtioPort {
     unpublished_ = 0;
     driver_->access().run_on(core);
     driver_->publish();
-    core.run(operation_index(Op::kGuestKickDecision));
     if (!driver_->kick_needed()) return true;
     ++kicks_;
     kick_(core);
@@ -71,7 +70,7 @@ class VirtioPort {
   }
   // True: more has completed meanwhile.
   bool end_interrupt(Core& core) {
-    core.run(operation_index(Op::kGuestArmCall));
+    driver_->access().run_on(core);
     return driver_->enable_callback();
   }
   // Did the device say so of a request?

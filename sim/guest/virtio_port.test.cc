@@ -137,6 +137,18 @@ TEST(VirtioPort, kicks_once_a_publication_unless_the_device_is_at_work) {
   EXPECT_EQ(rig.port.kicks(), 1u);
 }
 
+TEST(VirtioPort, a_barrier_is_paid_once_a_publication_and_once_an_interrupt) {
+  Rig rig({});
+  const auto barriers = [&] { return test::occurrences(rig.core, Cost::kFullBarrier); };
+  rig.add(BlkOp::kFlush, 0);
+  EXPECT_TRUE(rig.port.publish(rig.core));
+  EXPECT_EQ(barriers(), 1u);
+  rig.port.begin_interrupt(rig.core, false);
+  const std::uint64_t before = barriers();
+  EXPECT_FALSE(rig.port.end_interrupt(rig.core));
+  EXPECT_EQ(barriers(), before + 1);
+}
+
 TEST(VirtioPort, completions_are_reaped_and_what_came_meanwhile_is_seen) {
   Rig rig({});
   rig.add(BlkOp::kFlush, 0, 77);

@@ -1,4 +1,5 @@
-// A packet generator in the host kernel, as pktgen: puts frames into a TAP device.
+// Who in the host puts frames into a TAP device: the generator of its kernel, as pktgen, or a
+// process that sends by a UDP socket whose route is that device.
 #pragma once
 
 #include "sim/host/tap_ring.h"
@@ -6,14 +7,21 @@
 
 namespace vringlab::sim {
 
+// What it costs whoever sends.
+struct SenderWork {
+  TapRing::Work frame;
+  Cost wake = Cost::kEventfdSignal;  // of who sleeps for frames
+};
+
 class Generator {
  public:
   // `skip_losses`: frames that a full ring loses one after the other are accounted in a
   // row; only for one that makes frames as fast as it can.
-  Generator(Core& core, TapRing& ring, std::uint32_t frame_bytes, const Arrivals& arrivals,
-            bool skip_losses)
+  Generator(Core& core, TapRing& ring, const SenderWork& work, std::uint32_t frame_bytes,
+            const Arrivals& arrivals, bool skip_losses)
       : core_(&core),
         ring_(&ring),
+        work_(work),
         frame_bytes_(frame_bytes),
         arrivals_(arrivals),
         skip_losses_(skip_losses) {
@@ -29,7 +37,7 @@ class Generator {
   // Makes one frame; it is lost if the ring has no room.
   void step() {
     ++made_;
-    arrived_ = ring_->put(*core_, frame_bytes_, made_ - lost_ - 1);
+    arrived_ = ring_->put(*core_, frame_bytes_, made_ - lost_ - 1, work_.frame);
     if (!arrived_) ++lost_;
     losing_ = skip_losses_ && !arrived_;
     arrived_ps_ = core_->now();
@@ -42,7 +50,7 @@ class Generator {
   void freed(std::uint64_t start_ps, bool first) {
     if (!losing_) return;
     losing_ = false;
-    const std::size_t loss = operation_index(Op::kGenerateFull);
+    const std::size_t loss = operation_index(work_.frame.full);
     const std::uint64_t lost =
         polls_before(core_->now(), start_ps, core_->operation_ps(loss), first);
     core_->run_times(loss, lost);
@@ -57,14 +65,12 @@ class Generator {
     return arrived_ps_;
   }
   // The reader sleeps, so this core wakes it.
-  void wakes() {
-    core_->charge(Cost::kEventfdSignal, Step::kGenerate,
-                  core_->machine().costs[Cost::kEventfdSignal]);
-  }
+  void wakes() { core_->charge(work_.wake, Step::kGenerate, core_->machine().costs[work_.wake]); }
 
  private:
   Core* core_;
   TapRing* ring_;
+  SenderWork work_;
   std::uint32_t frame_bytes_;
   Arrivals arrivals_;
   bool skip_losses_;

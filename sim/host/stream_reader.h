@@ -56,7 +56,7 @@ class StreamReader {
 
   void answer(std::uint32_t bytes) {
     const TcpWord word{session_, bytes};
-    if (answers_->put(*core_, kTcpHeaders, word.packed(), Op::kReply))
+    if (answers_->put(*core_, kTcpHeaders, word.packed(), {.put = Op::kReply}))
       *answered_ = {true, core_->now()};
   }
 
@@ -97,7 +97,7 @@ class StreamEnd {
     if (!acks_ || (session.segments < 2 && word.bytes >= kTcpMss)) return;
     const TcpWord ack{word.session, session.bytes};
     // A full ring drops it; the next one acknowledges these bytes as well.
-    if (!tap_->put(core, kTcpHeaders, ack.packed(), Op::kAckSend)) return;
+    if (!tap_->put(core, kTcpHeaders, ack.packed(), {.put = Op::kAckSend})) return;
     session = {};
     *acked_ = {true, core.now()};
   }

@@ -47,16 +47,21 @@ class TapRing {
         slots_(static_cast<std::uint32_t>(slots(config))),
         latency_(&latency) {}
 
+  // What a writer does for a frame, its lines apart; and where the ring is full.
+  struct Work {
+    Op put = Op::kGenerate;
+    Op full = Op::kGenerateFull;
+  };
   // The writer's side, on `core`: a frame of `bytes`, at least eight, that begins with
-  // `word`, by a writer whose work is `op`; false: the ring is full.
-  bool put(Core& core, std::uint32_t bytes, std::uint64_t word, Op op = Op::kGenerate) {
+  // `word`; false: the ring is full.
+  bool put(Core& core, std::uint32_t bytes, std::uint64_t word, const Work& work) {
     const LineId entry_line = core.line_of(entry(put_));
     core.load(entry_line, Step::kGenerate);  // free, or not?
     if (full()) {
-      core.run(operation_index(Op::kGenerateFull));
+      core.run(operation_index(work.full));
       return false;
     }
-    core.run(operation_index(op));
+    core.run(operation_index(work.put));
     std::byte* skb = slot(put_);
     const LineId line = core.line_of(skb);
     core.store_lines(line, line + kSkbLines - 1, Step::kGenerate);

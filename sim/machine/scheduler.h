@@ -31,6 +31,16 @@ constexpr TieRanks<N> tie_ranks(std::uint64_t seed) {
   return ranks;
 }
 
+// The first actor is a device: what it has done by some time is there for who looks at that time.
+// The others as by tie_ranks().
+template <std::size_t N>
+constexpr TieRanks<N> device_first(std::uint64_t seed) {
+  TieRanks<N> ranks{};
+  const TieRanks<N - 1> others = tie_ranks<N - 1>(seed);
+  for (std::size_t i = 1; i < N; ++i) ranks[i] = static_cast<std::uint8_t>(others[i - 1] + 1);
+  return ranks;
+}
+
 template <class... Actors>
 class Scheduler {
  public:

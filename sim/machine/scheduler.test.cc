@@ -136,6 +136,18 @@ TEST(TieRanks, are_permutations_and_all_of_them_come_up) {
   EXPECT_EQ(seen.size(), 6u);
 }
 
+TEST(TieRanks, a_device_goes_first_and_the_others_are_permuted) {
+  std::set<TieRanks<4>> seen;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    TieRanks<4> ranks = device_first<4>(seed);
+    EXPECT_EQ(ranks[0], 0);
+    seen.insert(ranks);
+    std::ranges::sort(ranks);
+    EXPECT_EQ(ranks, (TieRanks<4>{0, 1, 2, 3})) << seed;
+  }
+  EXPECT_EQ(seen.size(), 6u);
+}
+
 TEST(TieRanks, seed_zero_is_the_order_of_the_actors) {
   EXPECT_EQ(tie_ranks<5>(0), (TieRanks<5>{0, 1, 2, 3, 4}));
 }

@@ -96,8 +96,8 @@ void check_finished(const BlkWork& work) {
 template <class Store>
 void run_world(BlkWorld<Store>& world, const Scenario& s, RunControl* control) {
   BlkMachine& m = world.machine;
-  Scheduler scheduler(tie_ranks<5>(s.tie_seed), world.vcpus, world.threads, world.pool_threads,
-                      m.disk, m.flusher);
+  Scheduler scheduler(device_first<5>(s.tie_seed), m.disk, world.vcpus, world.threads,
+                      world.pool_threads, m.flusher);
   scheduler.run([&] { return m.work.running == 0; }, [&] { return raised(world); },
                 [&](std::size_t, std::uint64_t start_ps) {
                   if (m.disk.completed()) deliver_disk(world, start_ps);
@@ -187,7 +187,7 @@ RunResult run_host(const Scenario& s, RunControl* control) {
     processor->start();
   }
   for (std::size_t job = 0; job < m.work.jobs.size(); ++job) peers[m.work.jobs[job].vcpu]->own(job);
-  Scheduler scheduler(tie_ranks<2>(s.tie_seed), processors, m.disk);
+  Scheduler scheduler(device_first<2>(s.tie_seed), m.disk, processors);
   scheduler.run([&] { return m.work.running == 0; },
                 [&] {
                   return m.disk.take_news() || std::exchange(m.signals.woke, false) ||

@@ -10,6 +10,11 @@ NetRxConfig device_config(const Scenario& s) {
           .weight = {.packets = s.weight_packets, .bytes = s.weight_bytes}};
 }
 
+SenderWork work_of_sender(const Scenario& s) {
+  if (s.sender != "udp") return {};
+  return {.frame = {.put = Op::kHostSend, .full = Op::kHostSendFull}, .wake = Cost::kReaderWake};
+}
+
 }  // namespace
 
 RxLayout place_rx(const Scenario& s, Layout& guest, std::uint64_t& host_bytes,
@@ -31,7 +36,7 @@ RxSide::RxSide(NetMachine& net, const Scenario& s, const RxLayout& layout, Core&
           layout.tap, latency),
       rx(queue.device_ring(), tap, queue.caller, device_config(s), 1),
       device(rx),
-      generator(generator_core, tap, s.packet_bytes,
+      generator(generator_core, tap, work_of_sender(s), s.packet_bytes,
                 Arrivals(period_ps(s.offered_pps), s.arrival == "poisson", s.seed + stream),
                 skip_losses) {}
 

@@ -42,9 +42,14 @@ std::uint32_t smallest_ring(const Scenario& s) {
   return s.resizes_per_s == 0 ? s.ring_size : s.ring_size / 2;
 }
 
+// Does somebody in the host send frames to the guest?
+bool has_sender(const Scenario& s) {
+  return s.workload == "rx" || s.workload == "io" || s.workload == "macswap";
+}
+
 // A frame that no buffer can ever take would be dropped for ever.
 void check_receive(const Scenario& s) {
-  if (s.workload != "rx" && s.workload != "io" && s.workload != "macswap") return;
+  if (!has_sender(s)) return;
   const bool kernel = s.guest == "vm-kernel" || s.guest == "vm-udp";
   if ((kernel || s.guest == "vm-xsk") && s.rx_buffer_bytes != Scenario{}.rx_buffer_bytes)
     refuse("rx_buffer_bytes", s.rx_buffer_bytes, "as it is by default where guest is " + s.guest);
@@ -57,6 +62,12 @@ void check_receive(const Scenario& s) {
   if (s.workload != "rx" && s.packet_bytes > s.rx_buffer_bytes)
     refuse("packet_bytes", s.packet_bytes, "at most rx_buffer_bytes where frames are sent back");
   if (s.packet_bytes < 42) refuse("packet_bytes", s.packet_bytes, "at least 42, headers included");
+}
+
+void check_sender(const Scenario& s) {
+  one_of("sender", s.sender, {"pktgen", "udp"});
+  if (s.sender != "pktgen" && !has_sender(s))
+    refuse("sender", "\"" + s.sender + "\"", "pktgen unless workload is rx, io or macswap");
 }
 
 // Several queues share threads that neither poll nor are served by kicks; their mappings
@@ -285,6 +296,7 @@ void check_scenario(const Scenario& scenario) {
   check_kernel_guest(scenario);
   check_xsk(scenario);
   check_unused(scenario);
+  check_sender(scenario);
   check_resizes(scenario);
   check_pairs(scenario);
   check_worker_cores(scenario);

@@ -93,7 +93,10 @@ struct Scenario {
   std::uint32_t receive_buffer_bytes = 212992;  // of a UDP socket: memory of packets that wait
   bool napi_tx = true;        // of a process that sends by UDP: a softirq frees what was sent
   bool split_header = false;  // header in a descriptor of its own
-  double offered_pps = 0;     // packets a second; 0: as fast as the guest can
+  // Who sends what a guest receives: pktgen, the generator of the host's kernel; udp, a process of
+  // the host, a small message a system call, by a socket whose route is the TAP.
+  std::string sender = "pktgen";
+  double offered_pps = 0;            // packets a second; 0: as fast as the guest can
   std::string arrival = "periodic";  // periodic or poisson, where offered_pps is set
 
   // Queue pairs; of tx and rx, queues. Each has a guest core and a generator of its own; of

@@ -488,6 +488,11 @@ TEST(CheckScenario, guests_with_sockets_send_and_receive) {
   EXPECT_EQ(refusal_of("vm-udp", "tx", without_napi), "");
   EXPECT_NE(refusal_of("vm-udp", "rx", without_napi).find("napi_tx"), std::string::npos);
   EXPECT_NE(refusal_of("vm-pktgen", "tx", without_napi).find("napi_tx"), std::string::npos);
+  const auto by_udp = [](Scenario& s) { s.sender = "udp"; };
+  EXPECT_EQ(refusal_of("vm-xsk", "rx", by_udp), "");
+  EXPECT_NE(refusal_of("vm-udp", "tx", by_udp).find("sender"), std::string::npos);
+  EXPECT_NE(refusal_of("vm-udp", "rx", [](Scenario& s) { s.sender = "tcp"; }).find("pktgen udp"),
+            std::string::npos);
   EXPECT_NE(refusal_of("vm-udp", "tx", [](Scenario& s) { s.iommu = "lazy"; }), "");
   EXPECT_EQ(refusal_of("vm-udp", "rx", [](Scenario& s) { s.iommu = "lazy"; }), "");
   EXPECT_EQ(refusal_of("vm-udp", "rx", [](Scenario& s) { s.dma_merge = true; }), "");

@@ -130,6 +130,8 @@ std::vector<Named> scenarios() {
         .iommu = "lazy",
         .dma_merge = true,
         .event_idx = true}},
+      {"udp_received_from_a_process",
+       {.workload = "rx", .guest = "vm-udp", .packets = 10000, .sender = "udp", .event_idx = true}},
       {"xsk_sent",
        {.guest = "vm-xsk",
         .packets = 10000,
