@@ -16,9 +16,11 @@ list(FILTER quick INCLUDE REGEX "/core/.*\\.test|/tests/(fuzz|hostile)/")
 list(FILTER quick EXCLUDE REGEX "_random\\.test")
 list(REMOVE_ITEM test_sources ${quick})
 add_library(vringlab_quick_tests OBJECT ${quick})
-# Whole simulations and traces: the same templates in many files.
+# Whole simulations and traces: the same templates in many files. Not those that go through very many
+# cases with code of their own.
 set(whole ${test_sources})
 list(FILTER whole INCLUDE REGEX "/sim/run/|/tests/")
+list(FILTER whole EXCLUDE REGEX "/tests/(order|differential|blk_(power|trace|kill|random))")
 list(REMOVE_ITEM test_sources ${whole})
 add_library(vringlab_whole_tests OBJECT ${whole})
 add_executable(vringlab_tests ${test_sources} $<TARGET_OBJECTS:vringlab_quick_tests>
@@ -30,7 +32,12 @@ foreach(tests IN ITEMS vringlab_quick_tests vringlab_whole_tests vringlab_tests)
   target_compile_options(${tests} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-O1>)
 endforeach()
 if(VRINGLAB_TESTS_COMPILE_FAST)
-  target_compile_options(vringlab_quick_tests PRIVATE -O0)
+  foreach(tests IN ITEMS vringlab_quick_tests vringlab_whole_tests)
+    target_compile_options(${tests} PRIVATE -O0)
+  endforeach()
+  # Of a function that is in both, the linker takes the first: that of the libraries, optimised.
+  target_link_options(vringlab_tests PRIVATE -Wl,--whole-archive $<TARGET_FILE:vringlab_sim>
+                      $<TARGET_FILE:vringlab_core> -Wl,--no-whole-archive)
   set_target_properties(vringlab_whole_tests PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
 endif()
 # What runs is inlined otherwise then: not where that counts.

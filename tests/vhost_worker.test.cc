@@ -139,8 +139,7 @@ TEST(VhostWorker, a_kick_wakes_it_after_its_latency) {
   Stepped s;
   s.guest_sends();
   const CostModel& costs = s.world.net.machine.costs;
-  EXPECT_EQ(s.world.worker_core.now(),
-            s.world.guest_core.now() + costs.wakeup_ps + costs[Cost::kContextSwitch]);
+  EXPECT_EQ(s.world.worker_core.now(), s.world.guest_core.now() + costs.wakeup_ps);
   EXPECT_EQ(s.world.worker_core.busy_ps(), costs[Cost::kContextSwitch]);
 }
 

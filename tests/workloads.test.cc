@@ -428,10 +428,12 @@ std::uint64_t switches(const RunResult& r) {
   return sum;
 }
 
-// Several slices long.
+// Several slices long, each as short as the row's range has it.
+constexpr double kSliceUs = 750;
 Scenario two_queues(const char* workload, std::uint32_t workers, std::uint32_t cores) {
   Scenario s = small(workload);
-  s.packets = 200000;
+  s.packets = 50000;
+  s.costs = {{"time_slice", kSliceUs}};
   s.queue_pairs = 2;
   s.workers = workers;
   s.worker_cores = cores;
@@ -447,7 +449,7 @@ TEST(SharedCores, saturated_workers_have_half_of_it_each) {
     EXPECT_NEAR(shared.rate_pps / two, 0.5, 0.03) << workload;
     EXPECT_NEAR(shared.rate_pps / one, 1, 0.03) << workload;
     // Every slice ends with a switch.
-    const auto slices = static_cast<double>(shared.elapsed_ps) / 3e9;
+    const auto slices = static_cast<double>(shared.elapsed_ps) / (kSliceUs * 1e6);
     EXPECT_NEAR(static_cast<double>(switches(shared)), slices, 0.2 * slices) << workload;
   }
 }

@@ -231,7 +231,7 @@ def _kernel_rows() -> list[Derived]:
             lambda wakeup, write: wakeup - write,
             ("wakeup.cpu_awake", "wakeup.cpu_idle"),
             "from an eventfd written until its reader on another processor runs; the switch to it, "
-            "which the model charges apart, is in it",
+            "which ends it in the model too, is in it",
         ),
         Derived(
             "page_cache_read",

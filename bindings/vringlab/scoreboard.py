@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 
 from vringlab.calibration import six_digits
+from vringlab.model_error import MODEL_SIGMA, widened
 from vringlab.published import Published, load_published
 from vringlab.results import Table, read_table, write_manifest, write_table
 from vringlab.validation import COLUMNS, TABLE, Row
@@ -60,6 +61,22 @@ class Score:
         """Is the published value in the interval?"""
         return self.low <= self.published <= self.high
 
+    @property
+    def with_model_error(self) -> tuple[float, float]:
+        """The interval with the model's own error, MODEL_SIGMA, of a rate or of the busy time of a
+        packet that a utilisation is. A gain's is the same: how much of the error of two rates on
+        one host cancels, no rate that may be fitted tells."""
+        if self.kind == "gain":
+            return self.low, self.high
+        low, high = widened(self.low, self.predicted, self.high, MODEL_SIGMA)
+        return six_digits(low), six_digits(min(high, 100) if self.kind == "utilisation" else high)
+
+    @property
+    def inside_with_model_error(self) -> bool:
+        """Is the published value in that one?"""
+        low, high = self.with_model_error
+        return low <= self.published <= high
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -77,11 +94,18 @@ class Summary:
     """Empty where they have two."""
     inside: int
     """Of the predicted rows: those whose published value is in the interval."""
+    inside_with_model_error: int
+    """The same of the intervals with the model's own error."""
 
     @property
     def coverage_percent(self) -> float | None:
         """Of the predicted rows, inside their intervals; None where there are none."""
         return 100 * self.inside / self.predicted if self.predicted else None
+
+    @property
+    def coverage_with_model_error_percent(self) -> float | None:
+        """The same of the intervals with the model's own error."""
+        return 100 * self.inside_with_model_error / self.predicted if self.predicted else None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -233,6 +257,7 @@ def _summary(system: str, kind: str, scores: Sequence[Score]) -> Summary:
         median_error=median(errors) if len(units) == 1 else None,
         error_unit=units.pop() if len(units) == 1 else "",
         inside=sum(score.inside for score in predicted),
+        inside_with_model_error=sum(score.inside_with_model_error for score in predicted),
     )
 
 
@@ -248,13 +273,16 @@ def write_validation(folder: Path, validation: Validation, command: str) -> None
 def write_scores(folder: Path, rows: Sequence[Score]) -> None:
     """Writes scoreboard.csv and summary.csv."""
     names = [f.name for f in fields(Score)]
-    columns = (*names, "error", "error_unit", "inside")
+    errors = ("error", "error_unit", "inside")
+    columns = (*names, *errors, "low_with_model_error", "high_with_model_error")
     cells = [
-        (*(getattr(s, n) for n in names), s.error, s.error_unit, "yes" if s.inside else "no")
+        (*(getattr(s, n) for n in names), s.error, s.error_unit, inside, *s.with_model_error)
         for s in rows
+        for inside in ("yes" if s.inside else "no",)
     ]
     write_table(folder / SCOREBOARD, columns, cells)
-    columns = (*(f.name for f in fields(Summary)), "coverage_percent")
+    coverages = ("coverage_percent", "coverage_with_model_error_percent")
+    columns = (*(f.name for f in fields(Summary)), *coverages)
     lines = [tuple(getattr(s, name) for name in columns) for s in summarise(rows)]
     write_table(folder / SUMMARY, columns, lines)
 
@@ -275,15 +303,20 @@ def _board(rows: Sequence[Score]) -> Iterable[str]:
 
 
 def _summaries(summary: Sequence[Summary]) -> Iterable[str]:
-    head = (
-        f"{'system':14} {'kind':12} {'fitted':>6} {'predicted':>9} {'median error':>14}  coverage"
+    yield (
+        f"{'system':14} {'kind':12} {'fitted':>6} {'predicted':>9} {'median error':>14}  "
+        f"{'coverage':17}with the model's error  (simulated)"
     )
-    yield f"{head}  (simulated)"
     for s in summary:
         error = "" if s.median_error is None else f"{s.median_error:.1f} {s.error_unit}"
         share = s.coverage_percent
+        wider = s.coverage_with_model_error_percent
         coverage = "" if share is None else f"{s.inside} of {s.predicted}, {share:.0f} %"
-        yield f"{s.system:14} {s.kind:12} {s.fitted:>6} {s.predicted:>9} {error:>14}  {coverage}"
+        besides = "" if wider is None else f"{s.inside_with_model_error}, {wider:.0f} %"
+        yield (
+            f"{s.system:14} {s.kind:12} {s.fitted:>6} {s.predicted:>9} {error:>14}  "
+            f"{coverage:17}{besides}"
+        ).rstrip()
 
 
 def _missing(validation: Validation) -> Iterable[str]:

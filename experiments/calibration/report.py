@@ -5,6 +5,7 @@ from pathlib import Path
 from statistics import median
 
 from vringlab import BETWEEN_HOSTS, Calibration, PredictedPoint, version
+from vringlab.model_error import MODEL_SIGMA, model_sigma, widened
 from vringlab.results import write_table
 
 LEFT_OUT = ("source", "id", "published", "predicted", "low", "high", "error_percent", "inside")
@@ -105,3 +106,14 @@ def _out(left_out: LeftOut) -> Iterable[str]:
     inside_ = sum(p.inside for p in points)
     error = median(abs(p.error_percent) for p in points)
     yield f"\nMedian error {error:.0f} %; {inside_} of {len(points)} are inside.\n"
+    found_ = model_sigma((p.point.rate_pps, p.low, p.high) for p in points)
+    wider = sum(_in_wider(p) for p in points)
+    yield "\nBeyond what rows and noise explain the model is most likely off by "
+    yield f"{100 * found_:.1f} % (standard deviation of ln rate). With {100 * MODEL_SIGMA:.0f} % "
+    yield f"besides, {wider} of {len(points)} are inside. The scoreboard has intervals without and "
+    yield "with it.\n"
+
+
+def _in_wider(p: PredictedPoint) -> bool:
+    low, high = widened(p.low, p.predicted, p.high, MODEL_SIGMA)
+    return low <= p.point.rate_pps <= high

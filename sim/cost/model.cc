@@ -257,6 +257,7 @@ CostModel resolve_costs(const HostPreset& host, const KernelPreset& kernel,
   m.ooo_overlap = rows.value("ooo_overlap");
   m.store_exposed = rows.value("store_exposed");
   m.wakeup_ps = rows.whole("wakeup.cpu_awake");
+  m.until_switch_ps = m.wakeup_ps - std::min(m.wakeup_ps, m[Cost::kContextSwitch]);
   m.time_slice_ps = rows.whole("time_slice");
   m.irq_latency_ps = rows.whole("guest_ipi");
   m.nic_completion_ps = rows.whole("nic_completion");

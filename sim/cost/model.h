@@ -26,6 +26,7 @@ struct CostModel {
   double ooo_overlap = 0;                  // share of a load miss hidden by following work
   double store_exposed = 0;                // share of a store miss waited for
   std::uint64_t wakeup_ps = 0;             // from wake-up to running: latency, not work
+  std::uint64_t until_switch_ps = 0;       // its part before the context switch, which ends it
   std::uint64_t time_slice_ps = 0;         // of a thread while others wait for its core
   std::uint64_t irq_latency_ps = 0;        // from call to the guest's handler: latency
   std::uint64_t nic_completion_ps = 0;     // from a frame sent to its notice: latency

@@ -36,6 +36,15 @@ TEST(ResolveCosts, nanoseconds_and_microseconds_at_any_clock) {
   }
 }
 
+TEST(ResolveCosts, a_wake_up_ends_with_the_switch_to_the_thread) {
+  const auto until_switch_ps = [](double wakeup_us) {
+    return resolved({{"wakeup.cpu_awake", wakeup_us}, {"context_switch.thread", 1.25}})
+        .until_switch_ps;
+  };
+  EXPECT_EQ(until_switch_ps(3), 1750000u);
+  EXPECT_EQ(until_switch_ps(1), 0u);  // the switch takes what it takes
+}
+
 // xdp_program_noop is a time of instructions, measured at 3.6 GHz.
 TEST(ResolveCosts, a_time_measured_at_a_clock_scales_from_it) {
   ASSERT_EQ(find_cost_row("xdp_program_noop")->at_ghz, 3.6);

@@ -24,7 +24,7 @@ class CoreShare {
 
   // A thread that slept is woken at `at_ps`. The clock stays while another one has the core.
   void wake(std::size_t thread, std::uint64_t at_ps) {
-    const Waiting woken{thread, at_ps + core_->machine().costs.wakeup_ps};
+    const Waiting woken{thread, at_ps + core_->machine().costs.until_switch_ps};
     if (running_ != kNone) {
       waiting_.push_back(woken);
     } else {

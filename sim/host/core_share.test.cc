@@ -43,7 +43,7 @@ TEST_F(Shares, nobody_has_it_at_first_and_the_first_woken_gets_it) {
   EXPECT_EQ(has(), 9u);
   share.wake(b, 1000);
   EXPECT_EQ(has(), b);
-  EXPECT_EQ(core.now(), 1000 + wakeup_ps + switch_ps);
+  EXPECT_EQ(core.now(), 1000 + wakeup_ps);
   EXPECT_EQ(core.busy_ps(), switch_ps);
 }
 
@@ -76,8 +76,8 @@ TEST_F(Shares, the_core_is_idle_until_the_next_one_can_run) {
   const std::uint64_t idle_ps = core.idle_ps();
   share.wake(b, woken_ps);
   share.sleep();
-  EXPECT_EQ(core.now(), woken_ps + wakeup_ps + switch_ps);
-  EXPECT_EQ(core.idle_ps(), idle_ps + 700 + wakeup_ps);
+  EXPECT_EQ(core.now(), woken_ps + wakeup_ps);
+  EXPECT_EQ(core.idle_ps(), idle_ps + 700 + wakeup_ps - switch_ps);
 }
 
 TEST_F(Shares, a_slice_ends_at_its_end_and_not_before) {
@@ -107,7 +107,7 @@ TEST_F(Shares, alone_there_is_no_slice) {
 TEST_F(Shares, who_is_still_on_its_way_does_not_end_a_slice) {
   share.wake(a, 0);
   work(slice_ps);
-  share.wake(b, core.now() - wakeup_ps + 1);
+  share.wake(b, core.now() - wakeup_ps + switch_ps + 1);
   share.may_switch();
   EXPECT_EQ(has(), a);
   end_slice();

@@ -19,7 +19,7 @@ class Sleeper {
     awake_ = true;
     ++wakeups_;
     signals_->woke = true;
-    core_->idle_until(at_ps + core_->machine().costs.wakeup_ps);
+    core_->idle_until(at_ps + core_->machine().costs.until_switch_ps);
     core_->run(operation_index(schedule_in));
     return true;
   }

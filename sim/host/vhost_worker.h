@@ -57,7 +57,7 @@ class VhostWorker {
       kick_pending_ = true;
       return;
     }
-    core_->idle_until(at_ps + core_->machine().costs.wakeup_ps);
+    core_->idle_until(at_ps + core_->machine().costs.until_switch_ps);
     core_->run(operation_index(Op::kScheduleIn));
     ++wakeups_;
     state_ = State::kRunning;

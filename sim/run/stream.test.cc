@@ -140,7 +140,7 @@ TEST(Streams, pairs_account_for_each_picosecond) {
         for (const LedgerRow& row : core.ledger) sum += row.ps;
         EXPECT_EQ(sum, core.busy_ps) << message << " " << core.name;
       }
-      EXPECT_EQ(test::text_of(run(s)), test::text_of(run(s)));
+      EXPECT_EQ(test::text_of(r), test::text_of(run(s)));
     }
   }
 }

@@ -1,11 +1,16 @@
 """What tests of several experiments share."""
 
 import csv
+import signal
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
+
+# A shell that runs the tests in the background has Ctrl-C ignored, by all that it starts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PUBLISHED = files("vringlab") / "experiments" / "published.csv"
 

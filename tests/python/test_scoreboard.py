@@ -38,6 +38,20 @@ def test_the_interval_has_its_ends(published, inside):
     assert score(published=published).inside is inside
 
 
+def test_the_model_error_widens_rates_and_utilisations_and_no_gain():
+    low, high = score().with_model_error
+    assert low < 95
+    assert high > 125
+    assert score(metric="gain").with_model_error == (95, 125)
+    busy = score(80, 80, metric="utilisation", half=15).with_model_error
+    assert busy[0] < 65
+    assert busy[1] == 100
+    missed = score(published=90)
+    assert (missed.inside, missed.inside_with_model_error) == (False, True)
+    [*_, total] = summarise([missed, score(published=10)])
+    assert (total.coverage_percent, total.coverage_with_model_error_percent) == (0, 50)
+
+
 def test_fitted_rows_count_for_nothing_but_their_number():
     rows = [score(100, 110), score(100, 101), score(100, 130, half=1), score(1, 9, use="calibrate")]
     total = {(s.system, s.kind): s for s in summarise(rows)}["all", "rate"]
@@ -65,6 +79,15 @@ def test_committed_summary_is_of_the_committed_tables(tmp_path):
     write_scores(tmp_path, rows)
     for name in ("scoreboard.csv", "summary.csv"):
         assert (tmp_path / name).read_text() == (RESULTS / "validation" / name).read_text()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_readme_has_the_committed_summary(kind):
+    found = {(s.system, s.kind): s for s in summarise(read_scores(RESULTS))}["all", kind]
+    error = f"{found.median_error:.1f} {found.error_unit}"
+    counts = f"{found.inside} | {found.inside_with_model_error}"
+    line = f"| {kind}s | {found.predicted} | {error} | {counts} |"
+    assert line in (RESULTS.parent / "README.md").read_text().splitlines()
 
 
 def test_committed_scoreboard_has_every_row():
