@@ -16,11 +16,13 @@ list(FILTER quick INCLUDE REGEX "/core/.*\\.test|/tests/(fuzz|hostile)/")
 list(FILTER quick EXCLUDE REGEX "_random\\.test")
 list(REMOVE_ITEM test_sources ${quick})
 add_library(vringlab_quick_tests OBJECT ${quick})
-# Whole simulations and traces: the same templates in many files. Not those that go through very many
-# cases with code of their own.
+# Whole simulations and traces: the same templates in many files. Under sanitizers not those that go
+# through very many cases with code of their own.
 set(whole ${test_sources})
 list(FILTER whole INCLUDE REGEX "/sim/run/|/tests/")
-list(FILTER whole EXCLUDE REGEX "/tests/(order|differential|blk_(power|trace|kill|random))")
+if(VRINGLAB_SANITIZE)
+  list(FILTER whole EXCLUDE REGEX "/tests/(order|differential|blk_(power|trace|kill|random))")
+endif()
 list(REMOVE_ITEM test_sources ${whole})
 add_library(vringlab_whole_tests OBJECT ${whole})
 add_executable(vringlab_tests ${test_sources} $<TARGET_OBJECTS:vringlab_quick_tests>
