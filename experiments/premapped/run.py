@@ -11,7 +11,7 @@ from pathlib import Path
 
 from vringlab import Calibration, Comparison, Prediction, Result, Scenario, compare, run_many
 from vringlab.experiments.figures import draw_waterfall
-from vringlab.experiments.premapped import explore, figures, sockets
+from vringlab.experiments.premapped import explore, figures, fragments, sockets
 from vringlab.experiments.premapped.answers import find
 from vringlab.experiments.premapped.base import SEED, Run
 from vringlab.experiments.premapped.report import report
@@ -34,6 +34,8 @@ def main(folder: Path, check: bool) -> None:
     merged = {mode: _fall(found, mode) for mode in ("lazy", "strict")}
     zero_copy = sockets.socket_falls(on_sockets)
     variants = sockets.host_variants(on_sockets)
+    published = {row.published.id: row.published.value for row in rows}
+    smaller = fragments.fragment_variants(published, _at(mapping_fit))
     mappings = explore.mappings(_at(mapping_fit))
     queues = explore.shared_queues(_at(mapping_fit))
     loads = explore.loads(on_sockets)
@@ -48,6 +50,7 @@ def main(folder: Path, check: bool) -> None:
         ((what, c.core, *row) for what, c in falls for row in waterfall_rows(c)),
     )
     sockets.write_variants(folder / "hosts.csv", variants)
+    fragments.write_fragments(folder / "fragments.csv", smaller)
     explore.write_mappings(folder / "mappings.csv", mappings)
     explore.write_queues(folder / "queues.csv", queues)
     explore.write_loads(folder / "loads.csv", loads)
@@ -58,7 +61,7 @@ def main(folder: Path, check: bool) -> None:
     figures.draw_mappings(folder / "mappings", mappings)
     figures.draw_queues(folder / "queues", queues)
     figures.draw_loads(folder / "loads", loads)
-    text = report(rows, variants, mappings, queues, loads)
+    text = report(rows, smaller, variants, mappings, queues, loads)
     (folder / "report.md").write_text(text, encoding="utf-8", newline="\n")
     assert all(c.gain_percent > 0 for c in merged.values()), "fewer mappings are faster"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import vringlab as vl
-from vringlab.experiments.premapped import explore, sockets
+from vringlab.experiments.premapped import explore, fragments, sockets
 from vringlab.experiments.premapped.base import RATES, RECEIVE, SOCKETS, columns_of
 from vringlab.experiments.premapped.fit import SCENARIOS, calibration_points, committed_fit
 from vringlab.published import Published, load_published
@@ -128,6 +128,16 @@ def test_larger_fragments_gain_more_and_dearer_invalidations_too():
         points[explore.Mapping("strict", 1514, ns, 32768)].gain_percent for ns in (4000.0, 250.0)
     )
     assert dear > 2 * cheap > 0
+
+
+def test_fragments_of_a_page_cost_an_unmap_for_every_second_buffer():
+    rows = fragments.fragment_variants(dict.fromkeys(fragments.MERGED, 1.0), fit_free)
+    ns = {(size, name): 1e9 / pps for size, name, _, pps in rows}
+    lazy, strict = fragments.MERGED
+    waits = {size: ns[size, strict] - ns[size, lazy] for size in fragments.FRAGMENT_BYTES}
+    # iotlb_invalidate_sync is 1000 ns.
+    assert waits[4096] == pytest.approx(1000 / 2, rel=0.1)
+    assert waits[32768] == pytest.approx(1000 / 21, rel=0.2)
 
 
 def test_hosts_say_nothing_of_a_core_that_is_not_there():
